@@ -87,7 +87,7 @@ def report(paper: str) -> Path:
     return Path("reports") / paper
 
 
-#: What the papers print; of all profiles.
+#: The printed numbers of papers, shared by all profiles.
 PRINTED = ROOT / "papers" / "printed"
 
 

@@ -109,7 +109,7 @@ def _sources(params: Params) -> Iterator[Row]:
         }
 
 
-#: What can be listed.
+#: The kinds of entries that can be listed.
 KINDS: Final[dict[str, Callable[[Params], Iterator[Row]]]] = {
     "models": _models,
     "runs": _runs,

@@ -39,7 +39,7 @@ EXAMPLES: Final = {
     ("compose", "en"): 'compose(["a dog was running in a room"])',
     ("reply", "zh"): 'reply(["你好！"])',
 }
-#: What a training says of itself, in its folder and in the details of its runs.
+#: Facts of a training that are in its folder and in the details of its runs.
 LEARNED: Final = ("tokens", "best_step", "best_dev_loss")
 
 

@@ -22,9 +22,9 @@ from pipeline import layout
 from pipeline.graph.dvc_files import dvc_project, parsed_once, written_by_entry
 from pipeline.records.committed import differences, rewritten
 
-#: What a stage makes, in the line that ends a run.
+#: The products of each kind of stage, for the last line of a run.
 MADE = {"train_parser": "parsers", "train": "models", "score": "scored runs", "report": "reports"}
-#: So many numbers that differ from the committed ones are printed.
+#: Largest number of printed differences from the committed numbers.
 SHOWN = 12
 
 

@@ -18,13 +18,13 @@ from espalier.io.validation import validated
 from espalier.io.yaml_files import load_yaml
 from pipeline.graph.dvc_files import dvc_project
 
-#: Takes a folder, and the names of the folders and files in it; leaves out those that .dvcignore names.
+#: Function from a folder and the names of its folders and files to those that .dvcignore does not exclude.
 Ignore = Callable[[str, list[str], list[str]], tuple[list[str], list[str]]]
 
 
 class _Out(BaseModel):
     path: Inside
-    #: That of a folder ends in ".dir" and is the hash of its listing.
+    #: The hash of a folder is that of its listing, and ends in ".dir".
     md5: Annotated[str, Field(pattern=r"^[0-9a-f]{32}(\.dir)?$")]
 
 

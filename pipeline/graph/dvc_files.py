@@ -18,7 +18,7 @@ from espalier.io.files import atomic_file
 if TYPE_CHECKING:
     from dvc.repo import Repo
 
-#: A dvc.lock with stages and nothing else: its head, and the lines below, all of which are indented.
+#: A dvc.lock with only stages: its head, and the indented lines below.
 LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
 #: Where an entry begins: at the name of a stage, perhaps quoted.
 ENTRY: Final = re.compile(r"^(?= {2}\S)", re.M)
@@ -28,10 +28,10 @@ def dvc_project(*, wait_for_lock: bool = False) -> Repo:
     """The DVC project of the present folder.
 
     Args:
-        wait_for_lock: whether to wait until another process of DVC has released its lock, and not to fail.
+        wait_for_lock: whether to wait until another process of DVC releases its lock, instead of failing.
 
     Raises:
-        ArtifactError: the folder is in no git repository, which DVC needs.
+        ArtifactError: the folder is not in a git repository, which DVC needs.
         DvcException: DVC cannot read the project.
     """
     from dvc.repo import Repo

@@ -70,7 +70,7 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
         ConfigError: no scheduler answers at that address, or the number of workers is invalid.
         ArtifactError: the folder is not a parser's.
     """
-    # By length, so that a shard's sentences fit one batch and the longest shards come first.
+    # Sorted by length, so that the sentences of a shard fit into one batch and the longest shards come first.
     distinct = sorted(set(sentences), key=lambda sentence: (-len(sentence), sentence))
     shards = [distinct[start : start + SHARD_SIZE] for start in range(0, len(distinct), SHARD_SIZE)]
     parsed_by = file_sha256(parser / "parser.json")
@@ -93,13 +93,13 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
 
 
 def annotated(texts: pd.DataFrame, parser: Path, scratch: Path, *, words: bool) -> pd.DataFrame:
-    """The parses of texts, a row for each under its `id`, `seed` and `sample`, with the columns of its grammar.
+    """The parses of texts, one row per text under its `id`, `seed` and `sample`, with columns for its grammar.
 
     A text that cannot be parsed has a `reason` and empty columns: hypotheses are scored, never dropped.
 
     Args:
-        words: whether the texts are words joined by spaces. These are parsed as they stand: a parser that split such a
-            text itself would find other words than those that were written.
+        words: whether the texts are words joined by spaces. Such words are passed to the parser, which might segment
+            the text differently.
     """
     sentences = [tuple(text.split()) if words else text for text in texts["text"]]
     answers, _ = parse_all(sentences, parser, scratch)

@@ -143,7 +143,7 @@ class Dataset(BaseModel):
     corpus: str
     #: A dataset whose vocabulary this one shares; it must, to fine-tune a model of that one.
     vocab_from: str
-    #: A source of published word pieces, as SHELF/SOURCE; none where pieces are learnt, or are another dataset's.
+    #: A source of published word pieces, as SHELF/SOURCE; None if pieces are learnt or come from another dataset.
     pieces_from: str = NONE
 
     @property
@@ -212,7 +212,7 @@ class Scored(Strict):
     preset: str
     dataset: str
     split: Literal["dev", "test"]
-    #: A model that judges the texts: of a run another one than the run's, of baselines that of the runs beside them.
+    #: The judge model: for a run, not the run's own model; for baselines, the judge of the runs beside them.
     lm: str
     #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
     lexicon: str
@@ -243,7 +243,7 @@ class Run(Scored):
 class Baseline(Scored):
     """Rows of a paper's tables that need no trained model."""
 
-    #: The dataset on whose training split the n-gram model is counted; none means `dataset` itself.
+    #: The dataset whose training split the n-gram model counts; None means `dataset` itself.
     train: str
     #: Parses the texts of the n-gram model, where texts are judged by their parses.
     parser: str

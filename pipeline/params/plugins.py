@@ -25,7 +25,7 @@ from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Scoring, Task
 from pipeline.layout import ROOT
 
-#: What a plugin can add to: each registry, and the type or protocol of its entries.
+#: The registries that plugins can extend, each with the type or protocol of its entries.
 REGISTRIES: Final[Mapping[str, tuple[MutableMapping[str, Any], type]]] = {
     "READERS": (READERS, Reader),
     "ENCODINGS": (ENCODINGS, Encoding),
@@ -36,7 +36,7 @@ REGISTRIES: Final[Mapping[str, tuple[MutableMapping[str, Any], type]]] = {
     "STRUCTURES": (STRUCTURES, Structure),
     "SERVICES": (SERVICES, Service),
 }
-#: Those whose entries are of no one type, and need the members of a protocol.
+#: Registries whose entries have no common type, but need the members of a protocol.
 PROTOCOLS: Final = (Encoding, Task, Structure)
 
 

@@ -1,4 +1,4 @@
-"""The versions of components, and whether versions.yaml has that of each component that params.yaml uses."""
+"""The versions of components, and a check that versions.yaml has every component that params.yaml uses."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None,
     """The version of a component, such as ("models", "songnet").
 
     Args:
-        versions: those of versions.yaml; read here by default.
-        user: the entry that uses the component, for the error.
+        versions: contents of versions.yaml; read from the file by default.
+        user: the entry that uses the component, for messages.
 
     Raises:
         ConfigError: the component, such as one of a plugin, has no version.

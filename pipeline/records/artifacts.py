@@ -249,10 +249,10 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "task": run.task,
         "model": run.model,
         "dataset": run.dataset,
-        # Of the encoded split; unknown where only outputs are at hand.
+        # From the encoded split; unknown if only outputs are available.
         "data": table_sha256(ready / f"{run.split}.parquet") if ready.is_dir() else None,
         "split": run.split,
-        # With its defaults: the beam and the rule of lengths stand here for every run.
+        # Including defaults, so that every run shows its beam and length rule.
         "decoder": decoder_of(run).model_dump(mode="json"),
         "scoring": run.scoring,
         "samples": run.samples,
@@ -260,9 +260,9 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "seeds": list(model.seeds),
         **({} if run.lm == layout.NONE else {"judge": run.lm}),
         "parameters": first["parameters"],
-        # That of the training; its setting, which may be "auto", where that is not known.
+        # The precision of the training; if unknown, its setting, which may be "auto".
         "precision": first.get("precision") or training_of(model).precision,
-        # Of the encoded split that the model is trained on.
+        # From the encoded split on which the model is trained.
         "trained_on": first.get("data"),
         "steps": {seed: values["steps"] for seed, values in training.items()},
         "training": {seed: _learned(values) for seed, values in training.items()},
@@ -302,7 +302,7 @@ def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
 
 
 def read_judge(key: str, params: Params) -> Any:
-    """The model that judges a run, of its lowest seed; None if the run names none."""
+    """The judge model of a run, with its lowest seed; None if the run names none."""
     from espalier.models.serialization import load_model
 
     return None if key == layout.NONE else load_model(layout.model(key), min(params.models[key].seeds))[0].to(device())

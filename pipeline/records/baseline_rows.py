@@ -49,7 +49,7 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
     from espalier.report import RunResult
 
     rows = []
-    # Of both folders: a row that one of them lacks is an error, and not a row less.
+    # The rows of both folders: a row that is missing in one of them is an error, not skipped.
     for name in row_names(*(row_folder(of, baseline.paper, key) for of in (layout.details, layout.metrics))):
         details = read_details(baseline.paper, place_of(key, name))
         settings = details["settings"]

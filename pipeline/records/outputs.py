@@ -1,4 +1,4 @@
-"""Writing what a run or a row without a trained model wrote, and its scores."""
+"""Writing the outputs and scores of runs and of rows without a trained model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.records.artifacts import write_metrics
 def write_outputs(
     path: Path, tables: Sequence[pd.DataFrame], dev: Sequence[pd.DataFrame | None], facts: Mapping[str, str]
 ) -> None:
-    """Write the output rows of all seeds as one table, and in its metadata the dev split's likelihoods and `facts`."""
+    """Write the output rows of all seeds as one table, with dev likelihoods and `facts` in its metadata."""
     others = [table for table in dev if table is not None]
     more = {"dev": json.dumps(pd.concat(others, ignore_index=True).to_dict("list"))} if others else {}
     write_table(path, pd.concat(tables, ignore_index=True), {**facts, **more})

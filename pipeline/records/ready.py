@@ -1,4 +1,4 @@
-"""A corpus as the rows of ids that models read, with its vocabulary."""
+"""A corpus encoded as rows of ids for models, with its vocabulary."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from pipeline.records.artifacts import ParsingDetails, RowCounts, read_records, 
 
 
 def make_ready(key: str, dataset: Dataset, params: Params) -> None:
-    """Encode the splits of a dataset's corpus into `data/ready/<key>/`, and count what fits and what does not.
+    """Encode the splits of a dataset's corpus into `data/ready/<key>/`, and count the rows that fit and those that do
+    not.
 
-    `details.json` tells the way of the rows from the raw files to the ids, for reports.
+    `details.json` counts the rows at each step from raw files to ids, for reports.
     """
     kind = encoding(dataset.encoding, where=f"datasets: {key}.encoding")
     settings = dataset.settings
@@ -68,7 +69,7 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
 
 
 def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params: Params) -> Any:
-    """Built on the training split alone, of learnt or of published pieces; or another dataset's."""
+    """The vocabulary: built on the training split, with learnt or published pieces; or that of another dataset."""
     if dataset.vocab_from != layout.NONE:
         return kind.vocabulary.load(layout.ready(dataset.vocab_from) / "vocabulary.json")
     language = params.corpora[dataset.corpus].language
@@ -79,5 +80,5 @@ def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params
 
 
 def _without_speed(parsing: Mapping[str, Any]) -> dict[str, Any]:
-    """Details of parsing, without the speed that files of earlier versions have: it would make trainings run again."""
+    """Details of parsing without the speed in files of earlier versions, which would make trainings run again."""
     return {name: value for name, value in parsing.items() if name != "speed"}

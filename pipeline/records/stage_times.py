@@ -16,11 +16,11 @@ from pipeline import layout
 HOUR = 3600.0
 #: Bytes of a gigabyte.
 GIGABYTE = 1e9
-#: Seconds of a stage of which nothing is known, and of a training.
+#: Default seconds of a stage without known times, and of a training.
 SECONDS, TRAINING_SECONDS = 5.0, 45.0
-#: What `espalier repro` measured of each stage, in seconds, and what a rehearsal expects, in hours.
+#: Times of each stage measured by `espalier repro`, in seconds, and expected by a rehearsal, in hours.
 RUNS, REHEARSAL = layout.measured("repro", "stages"), layout.scratch("rehearsal.json")
-#: What these files hold: numbers by stage, and none after a run that took all from the cache.
+#: The contents of these files: numbers by stage; empty after a run with all outputs from the cache.
 Times = dict[str, Finite]
 
 

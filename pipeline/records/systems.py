@@ -60,7 +60,7 @@ def open_system(
     key = find_model(params, method, language, model, "--model")
     settings = params.datasets.every[params.models[key].dataset].settings
     corpus = _corpus(params, key)
-    # Where a parser has given the texts their words, it gives them to what is asked too, trees or not.
+    # If a parser segmented the training texts into words, it also segments requests, with or without trees.
     parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
     guided = expands and reads_trees(encoding_and_network(params.models[key])[1].view)
     second = find_model(params, "expand", language, expander, "--expander") if guided else None

@@ -1,4 +1,4 @@
-"""annotate: a run's texts parsed or tagged again, so that a change of a metric never parses."""
+"""annotate: parse or tag the texts of a run, so that changes of metrics need no parsing."""
 
 from __future__ import annotations
 

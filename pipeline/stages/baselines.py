@@ -1,4 +1,4 @@
-"""baselines: the rows of a paper's tables that need no trained model, on the same records as the runs."""
+"""baselines: rows of a paper's tables that need no trained model, on the same records as the runs."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ ROWS = 4096
 
 
 def run(key: str) -> None:
-    """Write and score the n-gram models of the training targets, and the task's own rows, such as `human`.
+    """Write and score n-gram models of the training targets, and the task's own rows, such as `human`.
 
-    So are the texts that others published for the records, if the entry names any, and under a judge the references
-    with broken endings, which it must find worse than the references.
+    Texts published by others for the records are also scored, if the entry names any. With a judge, so are references
+    with broken endings, which the judge must rate worse than the references.
 
-    Each row has a file in `data/outputs/<paper>/baselines/<key>/`, and so in metrics, details and segments; beside
-    the details of the rows stand those of the dataset.
+    Each row has a file in `data/outputs/<paper>/baselines/<key>/`, and likewise in the folders of metrics, details and
+    segments. The details of the dataset are beside those of the rows.
 
-    Where the dataset has no rows for development, none of their likelihoods are measured.
+    If the dataset has no dev rows, their likelihoods are not measured.
 
     Raises:
-        DataError: the split or the training split has no rows, or none that can serve as a row of the report.
+        DataError: the split or the training split has no rows, or none that can be used.
     """
     params = load_params()
     baseline = entry("baseline", params.baselines, key)
@@ -114,7 +114,7 @@ def run(key: str) -> None:
 
 
 def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Sequence[str]) -> dict[str, Any]:
-    """The `settings` of the details of a row."""
+    """The `settings` in the details of a row."""
     settings = {
         "dataset": baseline.dataset,
         "task": baseline.task,
@@ -141,7 +141,7 @@ def _writes_trees(row: NGramRow) -> bool:
 
 
 def _fitted(train: Any, row: NGramRow) -> NGram | NGramTree:
-    """An n-gram model of the targets of the training split."""
+    """An n-gram model fitted to the targets of the training split."""
     places = np.arange(len(train))
     batches = [train.batch(places[start : start + ROWS], row.view) for start in range(0, len(places), ROWS)]
     config = NGramConfig(row.view, row.order, row.discounts)
@@ -153,7 +153,7 @@ def _fitted(train: Any, row: NGramRow) -> NGram | NGramTree:
 def _published(
     key: str, baseline: Baseline, corpus: Corpus, table: pd.DataFrame, taken: set[str]
 ) -> dict[str, BaselineRow]:
-    """The texts that others published for the records, a row for each of the entry's names, a file for each sample."""
+    """The texts published by others for the records: one row per name in the entry, one file per sample."""
     if clash := sorted(taken & {*baseline.texts}):
         raise ConfigError(f"the row {clash[0]} has this name", where=f"baselines.{key}.texts", remedy="choose another")
     folder = layout.raw(baseline.published)
@@ -169,7 +169,7 @@ def _published(
 
 
 def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str, language: Language) -> pd.DataFrame:
-    """The parses that come with the texts, else the parser's."""
+    """The parses published with the texts, else those of the parser."""
     keys = texts[list(TEXT_COLUMNS)]
     if row.trees is not None:
         return keys.assign(target_tree=list(row.trees), reason="")

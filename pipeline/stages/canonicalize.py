@@ -1,4 +1,4 @@
-"""canonicalize: a corpus as the canonical trees that tree models read, with its vocabulary."""
+"""canonicalize: a corpus as canonical trees for tree models, with its vocabulary."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from pipeline.records.ready import make_ready
 
 
 def run(key: str) -> None:
-    """Make `data/ready/<key>/` as `linearize` does."""
+    """Make `data/ready/<key>/` in the same way as `linearize`."""
     params = load_params()
     make_ready(key, entry("dataset", params.datasets.canonicalize, key), params)

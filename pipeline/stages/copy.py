@@ -1,4 +1,4 @@
-"""copy: a local file, put where readers find it."""
+"""copy: copy a local file to the place where readers look for it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def run(key: str) -> None:
 
 
 def copy_file(file: Path, folder: Path, *, where: str) -> None:
-    """Replace `folder` by one that holds a copy of `file`.
+    """Replace `folder` by one with a copy of `file`.
 
     Args:
-        where: the path of the file's name in params.yaml.
+        where: path of the file's key in params.yaml.
 
     Raises:
-        SourceError: there is no such file, or it changed while it was copied.
-        ArtifactError: the copy cannot be written; `folder` is as it was.
+        SourceError: the file does not exist, or changed while it was copied.
+        ArtifactError: the copy cannot be written; `folder` is unchanged.
     """
     if not file.is_file():
         what = "is a folder" if file.is_dir() else "no such file"
@@ -40,10 +40,10 @@ def copy_file(file: Path, folder: Path, *, where: str) -> None:
 
 @contextmanager
 def unchanged_file(file: Path) -> Iterator[None]:
-    """Fail if a file changes meanwhile: DVC would record the hash of another file than was read.
+    """Fail if a file changes in this context, since DVC would record another hash than that of the copied bytes.
 
     Raises:
-        SourceError: with the hashes before and after.
+        SourceError: the file changed; the message has both hashes.
     """
     before = file_sha256(file)
     yield

@@ -1,4 +1,4 @@
-"""decode: what a model writes for the rows of a ready split, and how probable it finds their references."""
+"""decode: texts of a model for the rows of a split, and likelihoods of the references."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from pipeline.records.outputs import write_outputs
 
 
 def run(key: str) -> None:
-    """Decode one run into `data/outputs/<paper>/<key>.parquet`, once a seed that its model and its guidance have.
+    """Decode one run into `data/outputs/<paper>/<key>.parquet`, once for each seed of its model and guidance.
 
-    A row for each record, seed and sample: `id`, `cluster` (the records that are resampled together), `seed`,
-    `sample`, the task's columns, the likelihood of the reference, and what the run's judge says of both texts. The
-    table's metadata holds under "unfit" how many records of the split the dataset has quarantined, under "dev", as
-    JSON, the likelihoods of the dev split's references where the task asks for them, and the task's facts.
+    There is one row per record, seed and sample: `id`, `cluster` (records that are resampled together), `seed`,
+    `sample`, the columns of the task, the likelihood of the reference, and the values of the run's judge for both
+    texts. The metadata of the table has "unfit", the number of quarantined records of the split; "dev", the likelihoods
+    of the dev references as JSON, if the task needs them; and the facts of the task.
     """
     clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
@@ -60,7 +60,7 @@ def run(key: str) -> None:
 
 
 def _seeds(key: str, run_: Run, seeds: Sequence[int], guidance: pd.DataFrame | None) -> list[int]:
-    """The seeds to decode. Under guidance, one of a seed of its own: else one expander would pass for several."""
+    """The seeds to decode. Each needs its own seed of the guidance, since one expander must not count as several."""
     guiding = set(seeds if guidance is None else guidance["seed"])
     if not (common := [seed for seed in seeds if seed in guiding]):
         raise ConfigError(
@@ -72,10 +72,10 @@ def _seeds(key: str, run_: Run, seeds: Sequence[int], guidance: pd.DataFrame | N
 
 
 def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
-    """What the outputs of a run depend on, as `pipeline.stages.train.made_of` says it of a model.
+    """The inputs of a run's outputs, in the form of `pipeline.stages.train.made_of`.
 
     Args:
-        folder: in which the model lies.
+        folder: folder that contains the model.
     """
     guide = file_sha256(layout.output(*run_.guide)) if run_.guide else None
     judge = {} if run_.lm == layout.NONE else {"judge": files_sha256(folder / layout.model(run_.lm))}
@@ -96,7 +96,7 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
     """A split that the model can read.
 
     Raises:
-        ArtifactError: the dataset has another vocabulary than the model.
+        ArtifactError: the vocabularies of dataset and model differ.
     """
     kind = encoding(params.datasets.every[run_.dataset].encoding)
     ready = read_ready(run_.dataset, split, kind)

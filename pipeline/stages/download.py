@@ -1,4 +1,4 @@
-"""download: the published files of a source, verified."""
+"""download: fetch and verify the published files of a source."""
 
 from __future__ import annotations
 

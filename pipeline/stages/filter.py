@@ -1,4 +1,4 @@
-"""filter: the rows of a corpus that pass its filters, split; the others quarantined with a reason; all counted."""
+"""filter: filter and split the rows of a corpus, quarantine the others with a reason, and count all."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run(key: str) -> None:
 
 
 def _filled(parts: Mapping[str, pd.DataFrame], kind: type[Record]) -> dict[str, Any]:
-    """For each optional column that the records have, the rows of each split that fill it."""
+    """For each optional column of the records, the number of rows of each split that fill it."""
     names = [name for name in optional_columns(kind) if name in parts["train"]]
     filled = {name: {split: int((part[name] != "").sum()) for split, part in parts.items()} for name in names}
     return {"filled": filled} if filled else {}

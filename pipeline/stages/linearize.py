@@ -1,4 +1,4 @@
-"""linearize: a corpus as the rows of ids that sequence models read, with its vocabulary."""
+"""linearize: a corpus as rows of ids for sequence models, with its vocabulary."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from pipeline.records.ready import make_ready
 
 
 def run(key: str) -> None:
-    """Make `data/ready/<key>/`: for each split the ids and the records that they encode, and the vocabulary."""
+    """Make `data/ready/<key>/`: the vocabulary, and for each split the ids and their records."""
     params = load_params()
     make_ready(key, entry("dataset", params.datasets.linearize, key), params)

@@ -1,4 +1,4 @@
-"""parse: raw files, or a grammar of the nursery, to records; with a parser, to records with trees."""
+"""parse: convert raw files, or the output of a grammar of the nursery, to records; with a parser, to parsed records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ R = TypeVar("R", bound=Record)
 
 
 def run(key: str) -> None:
-    """Read one corpus into `data/parsed/<key>/`: its records, and the rows that were quarantined, with reasons."""
+    """Read one corpus into `data/parsed/<key>/`: its records, and the quarantined rows with reasons."""
     params = load_params()
     corpus = entry("corpus", params.corpora, key)
     kind, where = RECORDS[corpus.records], f"corpora.{key}"
@@ -66,7 +66,7 @@ def run(key: str) -> None:
 
 
 def source_folders(corpus: Corpus, params: Params) -> dict[str, Path]:
-    """The folders that a corpus reads: of the sources on its shelves, in the order of params.yaml, and of corpora."""
+    """The folders that a corpus reads: sources on its shelves, in the order of params.yaml, and other corpora."""
     folders: dict[str, Path] = {}
     for shelf in corpus.shelves:
         folders |= params.sources.folders(shelf)
@@ -76,7 +76,7 @@ def source_folders(corpus: Corpus, params: Params) -> dict[str, Path]:
 def with_trees(
     records: Sequence[R], parser: Path, scratch: Path
 ) -> tuple[list[R], list[Quarantined], dict[str, float]]:
-    """Records with the grammar of all their sides, those of which a side cannot be parsed, and the speed."""
+    """Records with the grammar of all sides, records with a side that cannot be parsed, and the speed."""
     parsed = parse_all([getattr(row, side) for row in records for side in row.sides], parser, scratch)
     answers = iter(parsed.answers)
     kept: list[R] = []

@@ -1,10 +1,10 @@
 """report: a paper's runs beside its printed numbers, as pages, as Markdown and as CSV.
 
-Of params.yaml it uses `profile`, and the paper's entries of `runs`, `baselines` and `models` with their
-`presets`. All else comes from the paper's printed numbers and from the files of those entries, so that files of other
-papers change no byte. Training times come from `metrics/measured/`, which DVC does not track: after `espalier adopt`,
-`dvc repro -f -s report@<paper>` shows them. A report of the nursery shows none, so that a clean clone that runs again
-gets the committed bytes.
+From params.yaml it uses `profile`, and the paper's entries of `runs`, `baselines` and `models` with their `presets`.
+All other inputs are the paper's printed numbers and the files of those entries, so that a report does not depend on
+other papers. Training times come from `metrics/measured/`, which DVC does not track: after `espalier adopt`, `dvc repro
+-f -s report@<paper>` shows them. Reports of the nursery show no times, so that a clean clone reproduces the committed
+bytes.
 """
 
 from __future__ import annotations
@@ -128,12 +128,12 @@ def _files_of_baseline(paper: str, name: str) -> tuple[Path, Path]:
 def _made(
     paper: str, entries: Mapping[str, _Entry], files_of: Callable[[str, str], tuple[Path, Path]]
 ) -> dict[str, _Entry]:
-    """The paper's entries whose details and segments are here: all of them, unless single stages were run by hand.
+    """The paper's entries with details and segments. All entries have them, unless single stages were run by hand.
 
-    Git has the details of all scored runs, but no segments: after a clone, a run that is scored may have none.
+    Git contains the details of all scored runs but no segments, so after cloning, a scored run may lack segments.
 
     Raises:
-        ArtifactError: none of the entries is here.
+        ArtifactError: no entry has both.
     """
     own = {name: entry_ for name, entry_ in entries.items() if entry_.paper == paper}
     files = {name: files_of(paper, name) for name in own}
@@ -147,7 +147,7 @@ def _made(
 
 
 def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:
-    """What a run wrote, with the statistics of its segments, own metrics among them."""
+    """The texts of a run with the statistics of their segments, including user-defined metrics."""
     from espalier.report import RunSegments, RunTexts
 
     title = run_.title or params.models[run_.model].title
@@ -182,7 +182,7 @@ def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
 
 
 def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]]:
-    """All settings, defaults too, of each model of the profile whose hyperparameters the paper's stand beside."""
+    """All settings, including defaults, of each model of the profile that a printed table of hyperparameters lists."""
     named = {key: run for system in printed.hyperparameters for key, run in system.models.items()}
     settings = {}
     for key, run in named.items():
@@ -205,14 +205,14 @@ def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:
 
 
 def _runs_with_rows(printed: Printed) -> set[str]:
-    """The runs whose texts are shown as examples or drawn, or are judged by people."""
+    """The runs whose texts are shown as examples, drawn, or rated by people."""
     shown = {key for examples in printed.examples for key in examples.written}
     shown |= {key for drawings in printed.drawings for key in drawings.runs}
     return shown | set(printed.sheet.runs if printed.sheet else ())
 
 
 def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:
-    """Texts in given formats, spread evenly over the table, the same for every run of a corpus; else none."""
+    """Texts in given formats, at even distances in the table, the same for all runs of a corpus; else empty."""
     from espalier.report import Sample
 
     if not set(SAMPLE_COLUMNS) <= set(table.columns):
@@ -226,7 +226,7 @@ def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:
 
 
 def _with_parses(table: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:
-    """The texts with the words and tags that were found in them, if the segments have these."""
+    """The texts with the words and tags of their parses, if the segments have them."""
     if not set(PARSE_COLUMNS) <= set(segments.columns):
         return table
     parses = segments[[*SEGMENT_COLUMNS, *PARSE_COLUMNS]].dropna()
@@ -236,17 +236,17 @@ def _with_parses(table: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
-    """What a run wrote, as text by column."""
+    """The outputs of a run as text, by column."""
     return [{str(name): str(value) for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def _measurement(model: str, params: Params) -> Measurement | None:
-    """What the training of a model took; in the nursery None."""
+    """The measured cost of training a model; None in the nursery."""
     return None if params.profile == "nursery" else read_measurement(model)
 
 
 def _trainings(params: Params, paper: str, printed: Printed) -> list[TrainingResult]:
-    """The hours of each of the paper's trainings, and the time of a step in the benchmarks that its tables name."""
+    """The hours of each training of the paper, and the time per step in the benchmarks named by its tables."""
     from espalier.report import TrainingResult, load_benchmark
 
     steps: dict[str, float] = {}  # by the model's title
@@ -278,10 +278,10 @@ def _curves(params: Params, paper: str) -> list[Curve]:
 
 
 def _points(path: Path, seed: int) -> list[tuple[int, float, float]]:
-    """Step, training loss and development loss of one seed.
+    """Step, training loss and dev loss of one seed.
 
     Raises:
-        ArtifactError: the file holds no such numbers.
+        ArtifactError: the file lacks these numbers.
     """
     points = []
     with path.open(encoding="utf-8", newline="") as file:
@@ -306,10 +306,10 @@ def _finite(text: str) -> float:
 
 
 def _dataset(key: str, details: Mapping[str, Any], profile: str) -> CorpusResult:
-    """What a dataset holds, and what was quarantined on the way to it.
+    """The counts of a dataset, and the rows quarantined on the way to it.
 
-    The rows are those of its corpus. Beside them stand the sizes of the vocabulary, what is counted of the training
-    split, and the scores of the parser of the corpus.
+    Rows are those of its corpus. The result also has the sizes of the vocabulary, counts of the training split, and the
+    scores of the corpus's parser.
     """
     from espalier.report import CorpusResult
 

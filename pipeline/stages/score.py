@@ -1,4 +1,4 @@
-"""score: a run's outputs as a few numbers, their details, and the statistics of each segment."""
+"""score: the scores of a run's outputs, their details, and the statistics of each segment."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(key: str) -> None:
 
 
 def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
-    """What a run wrote, with the parses of its texts where it names some."""
+    """The outputs of a run, with the parses of its texts if the run names some."""
     path = layout.output(run_.paper, key)
     facts = table_metadata(path)
     dataset = params.datasets.every[run_.dataset]

@@ -1,4 +1,4 @@
-"""site: the page over all papers, from the summaries that their reports left."""
+"""site: the page over all papers, from the summaries of their reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.params.read import load_params
 
 
 def run() -> None:
-    """Write `reports/index.html`. A paper without a report is named there with the command that makes it."""
+    """Write `reports/index.html`. For a paper without a report it names the command that makes the report."""
     from espalier.report import Links, read_summary, render_index
 
     params = load_params()

@@ -1,4 +1,4 @@
-"""train: a model on its dataset, once for each of its seeds; a training that was killed resumes."""
+"""train: train a model on its dataset, once for each seed; a killed training resumes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SHARED = ("training", "batching")
 
 @dataclass(frozen=True)
 class Examples:
-    """A split as a model with this view reads it."""
+    """A split in the form of a model's view."""
 
     data: Split
     view: Any
@@ -60,11 +60,12 @@ class Examples:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model after training, and how it went.
+    """A model after training, and facts about the training.
 
     Attributes:
-        precision: "bf16" or "fp32", which the setting "auto" leaves to the hardware.
-        init_rows: with `init_vocab: mapped`, the ids whose rows were "copied" from the first model, and the "new" ones.
+        precision: "bf16" or "fp32"; with the setting "auto" it depends on the hardware.
+        init_rows: with `init_vocab: mapped`, the numbers of ids whose rows were "copied" from the first model, and of
+            "new" ones.
     """
 
     seed: int
@@ -77,7 +78,7 @@ class Trained:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What is kept of it; the same on every run with as many threads and the same precision."""
+        """The reproducible facts, equal for every run with the same number of threads and the same precision."""
         import torch
 
         return {
@@ -94,7 +95,7 @@ class Trained:
 
     @property
     def measured(self) -> dict[str, Any]:
-        """What differs each time."""
+        """The facts that differ between runs, such as times."""
         return {
             "steps": self.progress.step,
             "tokens": self.progress.tokens,
@@ -107,7 +108,7 @@ class Trained:
 def run(key: str) -> None:
     """Train one model into `data/models/<key>/`, with its losses in `data/curves/<paper>/<key>.csv`.
 
-    Its seeds train side by side, `ESPALIER_WORKERS` at once; by default one on a GPU, and on a CPU one for each core.
+    Seeds are trained in parallel, `ESPALIER_WORKERS` at once; the default is one on a GPU, and one per core on a CPU.
     Under `accelerate launch` every process trains, and the first one writes.
     """
     import torch
@@ -151,7 +152,7 @@ def run(key: str) -> None:
 
 
 def train_seed(key: str, seed: int, show: Show) -> Trained:
-    """Train with one seed in a process of its own, which must read params.yaml and import the plugins anew."""
+    """Train with one seed in a separate process, which must read params.yaml and import the plugins again."""
     return _trained(key, entry("model", load_params().models, key), seed, show)
 
 
@@ -207,7 +208,7 @@ def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: An
 
 
 def _bars(bar: rich.progress.Progress, key: str, model: Model) -> Show:
-    """A bar for each seed."""
+    """A progress bar for each seed."""
     steps = training_of(model).steps
     tasks = {seed: bar.add_task(f"{key} seed {seed}", total=steps) for seed in model.seeds}
 
@@ -219,7 +220,7 @@ def _bars(bar: rich.progress.Progress, key: str, model: Model) -> Show:
 
 
 def _watcher(key: str, seed: int, show: Show) -> Callable[[Progress], None]:
-    """Shows each step; writes each evaluation, with its clock, to `.scratch/logs/<key>.seed<seed>.jsonl`."""
+    """A function that shows each step, and logs evaluations with times to `.scratch/logs/<key>.seed<seed>.jsonl`."""
     log = layout.scratch("logs", f"{key}.seed{seed}.jsonl")
     log.parent.mkdir(parents=True, exist_ok=True)
     written = 0
@@ -248,7 +249,7 @@ def _same_vocabulary(model: Model, form: Encoding, vocabulary: Any) -> None:
 
 
 def _identity(key: str, model: Model, seed: int) -> str:
-    """Names everything that the weights follow from, so that no checkpoint of another training is ever resumed."""
+    """A string that identifies all inputs of the weights, so that checkpoints of other trainings are never resumed."""
     inputs = [*sorted(layout.ready(model.dataset).iterdir())]
     if model.init != layout.NONE:
         inputs += sorted(layout.model(model.init).iterdir())
@@ -259,7 +260,7 @@ def _identity(key: str, model: Model, seed: int) -> str:
 
 
 def made_of(model: Model) -> dict[str, Any]:
-    """What a training depends on, so that one machine can tell what another has trained.
+    """The inputs of a training, by which one machine can identify a model trained on another.
 
     `data` and `init` are hashes of folders, `settings` and `versions` are as in params.yaml and versions.yaml.
     """

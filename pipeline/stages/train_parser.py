@@ -1,4 +1,4 @@
-"""train_parser: a parser, off the shelf or trained here on a treebank, with its signature and its scores."""
+"""train_parser: a published parser, or one trained here on a treebank, with its signature and scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHORT = 40
 
 
 def run(key: str) -> None:
-    """Make `data/parsers/<key>/`, and score it on the test sentences of its treebank, given their gold words."""
+    """Make `data/parsers/<key>/`, and score it on the test sentences of its treebank, with gold words."""
     parser_entry = entry("parser", load_params().parsers, key)
     trained = parser_entry.treebank != layout.NONE
     scratch = layout.scratch("train_parser", key, _identity(parser_entry))
@@ -58,7 +58,7 @@ def run(key: str) -> None:
 
 
 def read_treebank(corpus: str, split: str) -> list[Parse]:
-    """The gold sentences of one split, each once; of pairs those of both sides."""
+    """The distinct gold sentences of one split; for pairs, those of both sides."""
     file = layout.corpus(corpus) / f"{split}.parquet"
     table = read_table(file)
     if not len(table):
@@ -68,9 +68,9 @@ def read_treebank(corpus: str, split: str) -> list[Parse]:
 
 
 def scored(parser: Parser, gold: Sequence[Parse]) -> dict[str, Any]:
-    """Scores of a parser that is given the gold words: of all sentences, and of those of at most `SHORT` words.
+    """Scores of a parser with given gold words: of all sentences, and of those with at most `SHORT` words.
 
-    Those of a tagger are of its tags, whether or not the treebank has trees.
+    A tagger is scored by its tags, whether or not the treebank has trees.
     """
     answers = parser.parse([parse.words for parse in gold])
     parses = [Parse(()) if isinstance(answer, Refused) else answer for answer in answers]
@@ -115,7 +115,7 @@ def _watcher(bar: rich.progress.Progress, key: str) -> Callable[[int, int, str],
 
 
 def _identity(parser: ParserEntry) -> str:
-    """A hash of everything that a trained parser depends on, so that no other training's checkpoint is resumed."""
+    """A hash of all inputs of a trained parser, so that checkpoints of other trainings are never resumed."""
     inputs = sorted(layout.corpus(parser.treebank).iterdir()) if parser.treebank != layout.NONE else []
     version = version_of("parsers", parser.backend)
     return digest(parser.model_dump(mode="json"), version, [(path.name, file_sha256(path)) for path in inputs])

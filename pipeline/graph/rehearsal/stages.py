@@ -52,7 +52,7 @@ def shrink(
 
     Returns:
         The first outcome. If memory ran out, `fits` is the largest tried shape that fits, and `memory` is the memory of
-            the last attempt.
+        the last attempt.
     """
     first = outcome = run()
     if not first.out_of_memory or shape is None:

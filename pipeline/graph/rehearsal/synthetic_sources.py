@@ -99,7 +99,7 @@ def _qcpg(folder: Path, seed: int) -> None:
     for split, pairs in zip(("validation", "test"), _halves(_pairs(seed)), strict=True):
         folder.mkdir(parents=True, exist_ok=True)
         with gzip.open(folder / f"{split}.csv.gz", "wt", encoding="utf-8", newline="") as file:
-            # Every pair stands there in both directions.
+            # The source has every pair in both directions.
             both = chain.from_iterable((pair, pair[::-1]) for pair in pairs)
             csv.writer(file).writerows([("source", "target"), *both])
 

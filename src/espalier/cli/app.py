@@ -39,7 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-# In this order in the help, before the stages. `add_typer` would put them after those.
+# The order in the help, before the stages. `add_typer` would list these commands after the stages.
 for _group in (verse_commands, text_commands):
     app.registered_commands += _group.app.registered_commands
 

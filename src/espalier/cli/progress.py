@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _PrintableColumn(TextColumn):
-    """A description, or a note if there is one, as it is: no markup, no control characters."""
+    """A progress column that shows a description, or a note if there is one, without markup or control characters."""
 
     def render(self, task: Task) -> Text:
         """The text of a task."""

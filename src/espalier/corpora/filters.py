@@ -227,7 +227,7 @@ def _trees(row: Record, rule: str) -> list[str]:
 def _keys(row: Record, how: bool | str) -> Sequence[tuple[str, ...]]:
     """Keys of a row. A later row with one of these keys is a duplicate."""
     if isinstance(row, Verse):
-        # A text without letters is compared as it is.
+        # A text without letters is compared unchanged.
         return [(letters_of(row.target) or row.target,)]
     keys = {side: folded(getattr(row, side)) for side in row.sides}
     if how is True:

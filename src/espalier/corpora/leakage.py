@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The rows of the first split are compared with those of the second.
 PAIRS = (("dev", "train"), ("test", "train"), ("test", "dev"))
 
-#: Shorter units are common phrases ("何处。", "ah me !"); sharing one is no leakage.
+#: Shorter units are common phrases ("何处。", "ah me !"); sharing them is not leakage.
 SHARED_UNIT_TOKENS = 8
 
 Key = str | tuple[str, ...]

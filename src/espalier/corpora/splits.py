@@ -325,7 +325,7 @@ def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, st
         )
     rng = random.Random(seed_from("titles", split.seed))
     for _ in range(split.attempts):
-        # Of its methods only random() gives the same numbers under every Python.
+        # Only its method random() gives the same numbers in every version of Python.
         order = [name for _, name in sorted((rng.random(), name) for name in names)]
         drawn = {"dev": order[: split.dev_titles], "test": order[split.dev_titles : held_out]}
         if all(_fits(drawn[part], counts, sizes[part], split) for part in wanted):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Settings(BaseModel):
-    """A base for the settings of an encoding, of decoding or of scoring in params.yaml; unknown keys are errors.
+    """The base of the settings of an encoding, of decoding or of scoring in params.yaml. Unknown keys are errors.
 
     Attributes:
         opposite: limits of an encoding, each with the rule of `Filters` that limits the same rows from the other side.

@@ -67,7 +67,7 @@ def beam_search(
                 scores = masked(scores, constraint.mask(constraint_state))
             if length <= min_ids:
                 scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
-            # Of 2 x beam candidates at most `beam` are the end mark, one for each open sequence.
+            # At most `beam` of the 2 x beam candidates are end marks, one for each open sequence.
             best, parent, token = best_sums(open_.scores, scores, 2 * beam)
             ending = (token == end) | (length == max_ids)
             open_.collect(finished, best, parent, token, ending, beam, length, end, length_power)

@@ -1,4 +1,4 @@
-"""The largest settings of a search, and of what is searched together. This module imports no torch."""
+"""Upper limits of search settings, and of the size of joint searches. This module does not import torch."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Trained models as Python objects: what `espalier.load` gives, and what it writes."""
+"""Trained models as Python objects: `espalier.load` and its results."""

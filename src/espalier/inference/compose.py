@@ -1,4 +1,4 @@
-"""Texts under the structure of a template (SAT): the template is tagged, and so is each text that is written."""
+"""Texts under the structure of a template (SAT). The template is tagged, and so are the written texts."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class ComposeJob:
     """A request that can be answered.
 
     Attributes:
-        row: its place among all requests; what is drawn for it depends on this.
-        template: its tokens, and their symbols of all structures of the vocabulary.
-        prompt: how many of the tokens are the prompt.
-        topics: topic words; none for a model that reads none.
+        row: its index among all requests, on which random draws depend.
+        template: its tokens, with the symbols of all structures of the vocabulary.
+        prompt: number of tokens of the prompt.
+        topics: topic words; empty if the model reads none.
     """
 
     request: TemplateRequest
@@ -55,7 +55,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
     """Writes texts under templates.
 
     Attributes:
-        frame: make each text exactly as long as its template.
+        frame: whether each text must be exactly as long as its template.
     """
 
     frame: bool = False
@@ -65,7 +65,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
 
     @property
     def decoder(self) -> ComposeDecoder:
-        """The task's settings for these options."""
+        """The settings of the task for these options."""
         return ComposeDecoder(
             prompt="continue",
             frame=self.frame,
@@ -75,7 +75,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
     # --- Reading -----------------------------------------------------------------------------------------------------
 
     def read(self, requests: Sequence[TemplateRequest]) -> list[ComposeJob | EspalierError]:
-        """Templates as structures that the model has symbols and positions for."""
+        """Templates as structures for which the model has symbols and positions."""
 
         def readable(request: TemplateRequest) -> TemplateRequest:
             require_text(request.template, self.system.language, request.name)
@@ -111,7 +111,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
         return ComposeJob(request, row, template, prompt, topics)
 
     def _require_script(self, text: str, name: str) -> None:
-        """Raise a DataError if a text has words in another script, unless the model knows all of their tokens."""
+        """Raise a DataError if a text has words in another script, unless the model knows all their tokens."""
         known, language = self.system.vocabulary.id_of, self.system.language
         for word in foreign_words(text, language):
             if any(known(token) == UNK for token in tokens_of(word, language)):
@@ -121,8 +121,8 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
     def _written(self, text: str) -> Sentence:
         """A template, or its beginning, in the form of the training texts.
 
-        Chinese with characters that the model lacks is converted to Simplified characters, as lyrics are. For a model
-        of PTB, English becomes words of its form.
+        Chinese text with unknown characters is converted to Simplified characters, like lyrics. For a model of PTB,
+        English words are converted to the form of PTB.
         """
         text, vocabulary = visible(text), self.system.vocabulary
         if self.system.language == "zh":
@@ -141,7 +141,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
         return StructuredText.of(words, parse.tags, self.system.vocabulary.structures)
 
     def _require_symbols(self, template: StructuredText, name: str) -> None:
-        """Raise a DataError unless training had the symbols that the model reads."""
+        """Raise a DataError if the template has symbols that did not occur in training and the model reads them."""
         for structure in self.system.view.structures:
             symbols = template.symbols[structure]
             ids = self.system.vocabulary.encode_symbols(structure, symbols)
@@ -152,10 +152,10 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
                 raise DataError(what, file=name, remedy="word it otherwise")
 
     def _topics(self, request: TemplateRequest, text: str) -> tuple[str, ...]:
-        """The topic words of a request, else those of its template as in training.
+        """The topic words of a request, else those of its template, chosen as in training.
 
         Raises:
-            DataError: the model reads none, or fewer, or one has no words.
+            DataError: the model reads no topics or fewer topics, or a topic has no words.
         """
         where = f"{request.name}, topics"
         if not self.system.view.topic:
@@ -176,7 +176,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
     # --- Writing -----------------------------------------------------------------------------------------------------
 
     def write(self, jobs: Sequence[ComposeJob]) -> Iterator[tuple[TemplateRequest, Composition]]:
-        """`n` texts for each template; fewer where a search finds fewer."""
+        """`n` texts for each template; fewer if a search finds fewer."""
         system = self.system
         note_unknown(self._unknown(jobs), system.name)
         for part in self.hypotheses(jobs, _data(jobs, system.vocabulary), ComposeTask()):
@@ -199,7 +199,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
         return text
 
     def _tagged(self, texts: Sequence[str]) -> list[StructuredText]:
-        """The structures of texts, as the runs of the task are tagged: English by the words as they stand."""
+        """The structures of texts, tagged as in the runs of the task: English by its written words."""
         language = self.system.language
         tokens = [tokens_of(text, language) for text in texts]
         parses = self.system.parser.parse(tokens if ComposeTask().writes_words(language) else texts)
@@ -216,7 +216,7 @@ class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
 
 
 def _data(jobs: Sequence[ComposeJob], vocabulary: StructureVocabulary) -> StructureData:
-    """The templates as rows that a model reads."""
+    """The templates as rows for the model."""
     columns = {
         "target": [vocabulary.encode(job.template.tokens) for job in jobs],
         "topic": [topic_ids(job.topics, vocabulary) for job in jobs],
@@ -228,10 +228,13 @@ def _data(jobs: Sequence[ComposeJob], vocabulary: StructureVocabulary) -> Struct
 
 
 def _prompt_length(prompt: Sentence, tokens: Sequence[str], where: str) -> int:
-    """How many of a template's tokens its prompt is. Chinese words may be spaced; English ones end where tokens end.
+    """The number of a template's tokens in its prompt. Chinese words may be spaced;
+
+    English prompts must end at a token.
 
     Raises:
-        DataError: the template does not begin with it, or it is longer than half of the template (section 4.5).
+        DataError: the template does not begin with the prompt, or the prompt is longer than half of the template
+            (section 4.5).
     """
     words = prompt.split() if isinstance(prompt, str) else prompt
     ends, begins = [*accumulate(words, initial="")], [*accumulate(tokens, initial="")]

@@ -1,4 +1,4 @@
-"""Replies to posts (X2Tree and the chain models beside it). Decoding is deterministic."""
+"""Replies to posts (X2Tree and its chain baselines). Decoding is deterministic."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LONGEST_SPLIT = 16
 
 @dataclass(frozen=True)
 class ReplyJob:
-    """A post that can be answered, and its words as the model reads them."""
+    """A post that can be answered, and its words in the form of the model."""
 
     request: Post
     words: tuple[str, ...]
@@ -58,10 +58,10 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
     """Replies to posts.
 
     Attributes:
-        n: replies to each post, the best of the search; fewer where hypotheses end in the same words.
-        beam: of the search; None means 20.
-        local: of trees, the groups of children that are kept for each leaf; None means 6.
-        min_words: the shortest reply.
+        n: number of replies to each post; fewer if hypotheses have the same words.
+        beam: beam size; None means 20.
+        local: for trees, the number of groups of children kept for each leaf; None means 6.
+        min_words: smallest length of a reply.
         length_power: a reply of n words is ranked by log-probability / min(n + 1, max_words)**length_power.
     """
 
@@ -97,7 +97,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
 
     @property
     def trees(self) -> bool:
-        """Whether the model writes trees, be they chains (K = 1)."""
+        """Whether the model writes trees, including chains (K = 1)."""
         return bool(self.system.view.shape == "tree")
 
     @property
@@ -107,17 +107,17 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
 
     @property
     def groups(self) -> int:
-        """The groups of children that a node can have: a child is a word, or none."""
+        """The number of groups of children that a node can have. A child is a word or absent."""
         return (int(self.system.vocabulary.text_size) - len(NEVER)) ** int(self.system.view.arity)
 
     @property
     def max_words(self) -> int:
-        """The longest reply."""
+        """The largest length of a reply."""
         return min(int(self.system.settings.max_words), self.system.positions - 1)
 
     @cached_property
     def decoder(self) -> DialogueDecoder:
-        """The task's settings for these options."""
+        """The settings of the task for these options."""
         return DialogueDecoder(
             beam=self.beam or BEAM,
             local=self.local or min(LOCAL, self.groups),
@@ -129,7 +129,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
     # --- Reading -----------------------------------------------------------------------------------------------------
 
     def read(self, requests: Sequence[Post]) -> list[ReplyJob | EspalierError]:
-        """Posts in words; Traditional characters are read as Simplified ones."""
+        """Posts in words. Traditional characters are converted to Simplified ones."""
         rows = attempt(requests, lambda post: (post, self._simplified(post)))
         readable, _ = parted(rows)
         parses = iter(self.system.parse([text for _, text in readable], [post.name for post, _ in readable]))
@@ -149,7 +149,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         return text
 
     def _job(self, post: Post, parse: Any) -> ReplyJob:
-        """Raises a DataError where a post is too long, or has no word that the model knows."""
+        """Make a job. Raises a DataError if a post is too long or has no word that the model knows."""
         if isinstance(parse, EspalierError):
             raise parse
         vocabulary, words, room = self.system.vocabulary, list(parse.words), self.system.positions - 1
@@ -196,9 +196,9 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
 
 
 def known_parts(word: str, vocabulary: WordVocabulary) -> list[str]:
-    """The fewest known words that a Chinese word is made of; the word itself where there are none, or it is known.
+    """The smallest number of known words that form a Chinese word; the word itself if there are none or it is known.
 
-    Parsers differ in what one word is, and so do a corpus that came in words and a post that is parsed.
+    Parsers segment words differently, so a parsed post may have other words than a corpus that was published in words.
     """
     if len(word) > LONGEST_SPLIT:
         return [word]
@@ -214,7 +214,7 @@ def known_parts(word: str, vocabulary: WordVocabulary) -> list[str]:
 
 
 def _tree_text(hypothesis: ReplyHypothesis) -> str:
-    """The ternary tree in words; "" for a chain."""
+    """The ternary tree as text; "" for a chain."""
     if hypothesis.nodes is None:
         return ""
     words = dict(zip(flatten(hypothesis.nodes).tolist(), hypothesis.words, strict=True))
@@ -222,7 +222,7 @@ def _tree_text(hypothesis: ReplyHypothesis) -> str:
 
 
 def _data(jobs: Sequence[ReplyJob], vocabulary: WordVocabulary) -> DialogueData:
-    """The posts, each with a response of one word, which is not read."""
+    """The posts, each with a dummy response of one word."""
     columns: dict[str, list[Any]] = {
         "source": [vocabulary.encode(job.words) for job in jobs],
         "target": [[UNK]] * len(jobs),

@@ -29,9 +29,9 @@ class Expander:
     """A search for trees.
 
     Attributes:
-        system: its model writes trees.
-        beam: of the search.
-        max_length: the most nodes of a tree, and word pieces of a text.
+        system: a system whose model writes trees.
+        beam: beam size.
+        max_length: largest number of nodes of a tree, and of word pieces of a text.
     """
 
     system: LoadedModel
@@ -40,18 +40,18 @@ class Expander:
 
     @property
     def decoder(self) -> PairDecoder:
-        """The task's settings."""
+        """The settings of the task."""
         return PairDecoder(beam=self.beam, max_ids=max_ids(self.system, self.max_length), constraint="open_template")
 
     @property
     def view(self) -> PairView:
-        """What the model reads, and the template if it reads none: the constraint keeps all levels of the template."""
+        """The view of the model, with a template even if the model reads none: the constraint keeps all its levels."""
         view: PairView = self.system.view
         reads = dict.fromkeys((*view.reads, "template"))
         return replace(view, reads=tuple(reads), template=self.system.vocabulary.trees.depth)
 
     def require_room(self, template: str, where: str) -> None:
-        """Raise a ConfigError unless the shortest tree that keeps a template is short enough."""
+        """Raise a ConfigError if the shortest tree that keeps a template is too long."""
         empty = PairData([where], {name: Ragged.of([[]]) for name in PairData.COLUMNS}, self.system.vocabulary)
         batch = empty.with_trees(None, [template]).batch(np.array([0]), self.view)
         try:
@@ -75,7 +75,7 @@ class ExpansionWriter(PairWriter[Expansion]):
     """Expands templates to whole trees that fit a text.
 
     Attributes:
-        n: trees for each template, the best of the search; fewer where it finds fewer.
+        n: number of trees for each template; fewer if the search finds fewer.
     """
 
     n: int = 1
@@ -86,11 +86,11 @@ class ExpansionWriter(PairWriter[Expansion]):
 
     @cached_property
     def expander(self) -> Expander:
-        """The search."""
+        """The search for trees."""
         return Expander(self.system, self.beam, self.max_length)
 
     def require_room(self, template: str, where: str) -> None:
-        """As the expander's; warn of words, which no tree has."""
+        """As in `Expander.require_room`; also warn of words, which trees do not have."""
         self.expander.require_room(template, where)
         if words := given_words(template):
             warnings.warn(

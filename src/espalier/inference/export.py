@@ -1,4 +1,4 @@
-"""A model and all that it works with in one folder, which `espalier.load` reads wherever it lies."""
+"""Export of a model with all its parts into one folder, which `espalier.load` reads at any place."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CARD = "README.md"
 
 
 def export_system(folder: Path, out: Path, card: str = "") -> None:
-    """Copy a trained model, its parser and its expander into a new folder, and prove that the models load.
+    """Copy a trained model, its parser and its expander into a new folder, and check that the models load.
 
-    `out/` holds the files of `folder`. Below it lie `parsers/<name>/` and `models/<name>/`, the expander.
+    `out/` contains the files of `folder`, `parsers/<name>/`, and the expander in `models/<name>/`.
 
     Args:
-        folder: as training wrote it.
-        out: must be new or empty.
-        card: written to `README.md`; "" writes none.
+        folder: folder written by training.
+        out: a new or empty folder.
+        card: text for `README.md`; "" for none.
 
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
@@ -44,7 +44,7 @@ def export_system(folder: Path, out: Path, card: str = "") -> None:
 
 
 def _copy(folder: Path, to: Path, top: Path) -> None:
-    """Copy a model's folder, and what it names to places below `top`."""
+    """Copy the folder of a model, and the parts that it names to places below `top`."""
     described = read_system(folder)
     to.mkdir(parents=True, exist_ok=True)
     for file in sorted(folder.iterdir()):

@@ -1,7 +1,7 @@
-"""What a model's folder holds besides the model: how its data were encoded, and the parser and expander it works with.
+"""The files of a model's folder besides the model: encoding settings, parser, expander and templates.
 
 `system.json`: `settings` of the dataset's encoding; `parser` and `expander`, folders relative to the model's, or null.
-`templates.json`, where there is one: the training data's most frequent templates, [{"template": ..., "count": ...}].
+`templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ SYSTEM = "system.json"
 
 @dataclass(frozen=True)
 class Description:
-    """What `save_system` wrote.
+    """The contents of the files written by `save_system`.
 
     Attributes:
-        settings: of the encoding, as a dataset's entry in params.yaml gives them.
+        settings: settings of the encoding, as in a dataset's entry in params.yaml.
         parser, expander: folders, or None.
         templates: Penn strings, the most frequent first.
     """
@@ -43,12 +43,12 @@ def save_system(
     expander: Path | None = None,
     templates: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Complete a folder that `save_model` wrote, so that `espalier.load` can read it.
+    """Add the files that `espalier.load` needs to a folder written by `save_model`.
 
     Args:
-        settings: of the dataset's encoding.
-        parser, expander: folders, as seen from the working directory; they need not exist yet.
-        templates: those of the dataset's extras.
+        settings: settings of the dataset's encoding.
+        parser, expander: folders, relative to the working directory; they need not exist yet.
+        templates: the templates in the dataset's extras.
     """
     paths = {"parser": parser, "expander": expander}
     relative = {name: None if path is None else Path(os.path.relpath(path, folder)) for name, path in paths.items()}
@@ -59,10 +59,10 @@ def save_system(
 
 
 def read_system(folder: Path) -> Description:
-    """Read what `save_system` wrote.
+    """Read the files written by `save_system`.
 
     Raises:
-        ArtifactError: `system.json` is missing, or one of the files is not what it should be.
+        ArtifactError: `system.json` is missing, or a file has the wrong content.
     """
     file = folder / SYSTEM
     value = read_json(file)

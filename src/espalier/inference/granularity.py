@@ -1,4 +1,4 @@
-"""The granularity that a C-DNPG gives to each piece of a text and of its paraphrase (figure 2)."""
+"""The granularity of each piece of a text and of its paraphrase in C-DNPG (figure 2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from espalier.inference.writer import batches
 
 @dataclass(frozen=True)
 class GranularityWriter(PlainWriter[TextGranularity]):
-    """Paraphrases texts, and says which granularity each piece has on the way."""
+    """Paraphrases texts, and returns the granularity of each piece."""
 
     def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, TextGranularity]]:
         """A result for each text."""

@@ -1,4 +1,4 @@
-"""How probable a model finds the targets of records, by the task's own measure."""
+"""Likelihoods of the targets of records, as measured by the task."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def likelihoods(system: LoadedModel, records: Sequence[Record | Mapping[str, str
 
 
 def encoded(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> Split:
-    """Records as the model reads them.
+    """Encode records for the model.
 
     Raises:
         DataError: a record lacks a field, cannot be parsed, or does not fit the encoding.
@@ -77,7 +77,7 @@ def _task(system: LoadedModel) -> Task:
 
 
 def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, system: LoadedModel) -> Record:
-    """A record, under its own name; a mapping needs the fields that have no default."""
+    """A record under its own name. A mapping needs all fields without a default."""
     if isinstance(value, Record):
         if not isinstance(value, kind):
             raise DataError(f"a {type(value).__name__}", file=name, remedy=f"the model reads a {kind.__name__}")
@@ -94,7 +94,7 @@ def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, sy
 
 
 def _parsed(records: Sequence[Record], system: LoadedModel) -> list[Record]:
-    """The records with the grammar of sides that have words as a column, and none in it."""
+    """The records, with sides parsed whose words are a column but are missing."""
     rows = list(records)
     if system.reads_plain_text or not rows:
         return rows

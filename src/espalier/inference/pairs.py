@@ -1,4 +1,4 @@
-"""Texts under templates, read: each text is parsed, each template is checked."""
+"""Texts with templates as requests: texts are parsed, and templates are checked."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class PairJob:
     """A request that can be answered.
 
     Attributes:
-        source: the text with its parse, and the same as its target, which is not read.
-        templates: each is expanded by itself; or whole trees, which guide as they are.
+        source: the text with its parse. The target is a copy that is not read.
+        templates to expand one by one, or whole trees that guide directly.
     """
 
     request: PairRequest
@@ -63,9 +63,9 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
     """Reads texts and templates.
 
     Attributes:
-        templates: of texts that have none of their own: Penn strings, each of which guides; or how many of the most
-            frequent ones of the training data.
-        beam: of the search.
+        templates: templates for texts without their own: Penn strings, or the number of most frequent templates of the
+            training data to use.
+        beam: beam size.
     """
 
     system: LoadedModel
@@ -82,22 +82,22 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
 
     @property
     def max_length(self) -> int:
-        """The word pieces of a text, and the nodes of a tree, that can be read at most."""
+        """The largest number of word pieces of a text, or nodes of a tree, that can be read."""
         return max_length(self.system)
 
     @property
     def symbols(self) -> TreeSymbols:
-        """The labels and levels that the model knows."""
+        """The labels and levels known to the model."""
         symbols: TreeSymbols = self.system.vocabulary.trees
         return symbols
 
     def require_room(self, template: str, where: str) -> None:
-        """Raise a ConfigError if a template leads to a tree that is too long; here none does."""
+        """Raise a ConfigError if a template leads to a tree that is too long. The base class accepts all."""
 
     # --- Reading -----------------------------------------------------------------------------------------------------
 
     def read(self, requests: Sequence[PairRequest]) -> list[PairJob | EspalierError]:
-        """Templates are checked before texts are parsed."""
+        """Jobs for the requests. Templates are checked before texts are parsed."""
         alone = [request for request in requests if request.template is None]
         shared = self.shared_templates() if alone else ()
 
@@ -112,10 +112,10 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         return attempt(parsed, lambda row: self._job(*row))
 
     def shared_templates(self) -> tuple[str, ...]:
-        """The templates of texts that have none of their own.
+        """The templates for texts without their own.
 
         Raises:
-            ArgumentError: one is no template, or there are fewer.
+            ArgumentError: a string is not a template, or there are fewer templates than requested.
         """
         if isinstance(self.templates, int):
             given = self.system.templates[: self.templates]
@@ -132,10 +132,10 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         return tuple(templates)
 
     def own_template(self, request: PairRequest) -> str:
-        """The template that a request has.
+        """The template of a request.
 
         Raises:
-            EspalierError: it is none.
+            EspalierError: the string is not a template.
         """
         where = f"{request.name}, template"
         template = canonical(request.template or "", self.symbols, where)
@@ -143,14 +143,14 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         return template
 
     def require_readable(self, text: str, name: str) -> None:
-        """Raise a DataError unless a text may be one sentence that the model can read."""
+        """Raise a DataError unless a text can be one sentence that the model reads."""
         require_readable(text, self.system, self.max_length, name)
 
     def parses(self, texts: Sequence[tuple[str, str]]) -> list[Parse | EspalierError]:
-        """The parses of texts, each of which stands after its name.
+        """The parses of texts, given as pairs of name and text.
 
         Raises:
-            ConfigError: the parser gives no constituency trees.
+            ConfigError: the parser does not give constituency trees.
         """
         parses = self.system.parse([text for _, text in texts], [name for name, _ in texts])
         if any(isinstance(parse, Parse) and not parse.tree for parse in parses):
@@ -176,12 +176,12 @@ class PairWriter(Writer[PairRequest, PairJob, Result]):
         return PairJob(request, source, templates)
 
     def guided(self, jobs: Sequence[PairJob]) -> Iterator[Sequence[Guided]]:
-        """Batches of jobs under one template each."""
+        """Batches of jobs, each under one template."""
         return batches([(job, template) for job in jobs for template in job.templates], self.beam)
 
 
 def require_readable(text: str, system: LoadedModel, length: int, name: str) -> None:
-    """Raise a DataError unless a text may be one sentence of at most `length` word pieces, or is cut after them."""
+    """Raise a DataError unless a text can be one sentence of at most `length` word pieces, or texts are cut."""
     require_text(text, system.language, name)
     if not cuts(system) and (words := len(text.split())) > length:
         remedy = f"at most {length} word pieces; give one sentence at a time"
@@ -189,7 +189,7 @@ def require_readable(text: str, system: LoadedModel, length: int, name: str) -> 
 
 
 def distinct_texts(hypotheses: Sequence[Hypothesis], system: LoadedModel, n: int) -> list[tuple[str, float]]:
-    """The `n` best different texts with their log-probabilities; word pieces can differ where words do not."""
+    """The `n` best distinct texts with log-probabilities. Different word pieces may spell the same text."""
     scores = dict[str, float]()
     for hypothesis in hypotheses:
         scores.setdefault(system.vocabulary.decode_text(hypothesis.tokens), hypothesis.log_probability)
@@ -197,27 +197,27 @@ def distinct_texts(hypotheses: Sequence[Hypothesis], system: LoadedModel, n: int
 
 
 def max_length(system: LoadedModel) -> int:
-    """The word pieces of a text, and the nodes of a tree, that a model was trained on at most."""
+    """The largest number of word pieces of a text, or nodes of a tree, in training."""
     return min(int(system.settings.max_length), system.positions - 2)
 
 
 def max_ids(system: LoadedModel, length: int) -> int:
-    """The longest row that a model writes for so many word pieces or nodes, its end included."""
+    """The length of the longest row that a model writes for `length` word pieces or nodes, including its end."""
     view = system.view
     unit = 3 if view.writes == "tree" and view.form == "brackets" else 1
     return min(unit * length + 1, system.positions)
 
 
 def cuts(system: LoadedModel) -> bool:
-    """Whether texts are cut after the word pieces that the model was trained on at most."""
+    """Whether texts are cut after the largest number of word pieces in training."""
     return bool(system.settings.cut)
 
 
 def note_unknown_words(pair: Pair, system: LoadedModel, length: int) -> None:
-    """Warn of the words with characters that the model does not know, and of those without any piece.
+    """Warn of words with characters that the model does not know, and of words without pieces.
 
     Args:
-        length: the word pieces that the model reads; the words after them are not looked at.
+        length: number of word pieces that the model reads; words after them are not checked.
     """
     words = (pair.source_words or pair.source).split()
     pieces = system.vocabulary.encode_texts([system.vocabulary.text_of([word]) for word in words])
@@ -230,13 +230,13 @@ def note_unknown_words(pair: Pair, system: LoadedModel, length: int) -> None:
 
 
 def encoded_pairs(sources: Sequence[Pair], system: LoadedModel, length: int, *, warn: bool = False) -> PairData:
-    """Texts as a model reads them.
+    """Texts in the form of the model.
 
     Args:
-        warn: whether to say that a text is cut.
+        warn: whether to warn of a text that is cut.
 
     Raises:
-        DataError: one is longer than `length`, and the model's dataset does not cut.
+        DataError: a text is longer than `length`, and the model's dataset does not cut texts.
     """
     bounds = {"min_length": 1, "max_length": length, "trees": reads_trees(system.view)}
     settings: Any = system.settings.model_copy(update=bounds)

@@ -1,4 +1,4 @@
-"""Texts under trees that are expanded from templates (GuiG, section 3.2). Decoding is deterministic."""
+"""Texts under trees expanded from templates (GuiG, section 3.2). Decoding is deterministic."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ParaphraseWriter(PairWriter[Paraphrase]):
-    """Writes paraphrases: a template is expanded to a tree, which guides the text.
+    """Writes paraphrases. A template is expanded to a tree, which guides the text.
 
     Attributes:
-        n: texts for each template, the best of the search; fewer where hypotheses end in the same words.
-        like: a sentence; the top of its tree is the template of texts that have none of their own.
-        full: the whole tree of `like` guides, and nothing is expanded.
+        n: number of texts for each template; fewer if hypotheses have the same words.
+        like: a sentence; the top levels of its tree are the template for texts without their own.
+        full: whether the whole tree of `like` guides the texts, without expansion.
         length_power: a text of n word pieces is ranked by log-probability / (n + 1)**length_power.
     """
 
@@ -69,12 +69,12 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
 
     @property
     def max_length(self) -> int:
-        """The word pieces of a text, and the nodes of a tree, that both models can read."""
+        """The largest number of word pieces of a text, or nodes of a tree, that both models can read."""
         return max_length(self.system) if self.expander is None else self.expander.max_length
 
     @cached_property
     def expander(self) -> Expander | None:
-        """The search for trees; None where whole trees are given."""
+        """The search for trees; None if whole trees are given."""
         if self.full:
             return None
         system = self.system.expander
@@ -83,7 +83,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
         return Expander(system, self.beam, min(max_length(self.system), max_length(system)))
 
     def require_room(self, template: str, where: str) -> None:
-        """Raise a ConfigError unless a template leads to a tree that is short enough, and its words can be written."""
+        """Raise a ConfigError if a template leads to a tree that is too long, or has words that cannot be written."""
         if self.expander is not None:
             self.expander.require_room(template, where)
         vocabulary = self.system.vocabulary
@@ -98,20 +98,20 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
             raise ConfigError(f"its words take {total} word pieces", where=where, remedy=remedy)
 
     def own_template(self, request: PairRequest) -> str:
-        """The template that a request has.
+        """The template of a request.
 
         Raises:
-            EspalierError: it is none, or would be expanded where nothing is.
+            EspalierError: the string is not a template, or templates are not expanded.
         """
         if self.full:
             raise ConfigError("a template beside a whole tree", where=request.name, remedy="leave out one of them")
         return super().own_template(request)
 
     def shared_templates(self) -> tuple[str, ...]:
-        """The templates of texts that have none of their own, or the whole tree.
+        """The templates for texts without their own, or the whole tree.
 
         Raises:
-            ArgumentError: one is no template.
+            ArgumentError: a string is not a template.
         """
         if self.like is None:
             return super().shared_templates()
@@ -150,7 +150,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
                 yield job.request, Paraphrase(printed, words, job.request.text, template, tree, log_probability)
 
     def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint | None:
-        """The words of templates, each at the place that its leaf has in the tree; None if there are none."""
+        """The words of templates, each at the place of its leaf in the tree; None if there are none."""
         from espalier.decoding.constraints.words import GivenWord, GivenWords
 
         vocabulary = self.system.vocabulary
@@ -165,7 +165,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
 
 
 def _require_same_trees(expander: LoadedModel, writer: LoadedModel) -> None:
-    """Raise a ConfigError unless each tree of `expander` is one that `writer` can read."""
+    """Raise a ConfigError if `expander` writes trees that `writer` cannot read."""
     own, other = expander.vocabulary.trees, writer.vocabulary.trees
     names = f"{expander.name} and {writer.name} were trained with other"
     remedy = "train both on one dataset, or on two that share a vocabulary (vocab_from)"
@@ -177,10 +177,10 @@ def _require_same_trees(expander: LoadedModel, writer: LoadedModel) -> None:
 
 
 def print_words(words: Sequence[str], lower: bool) -> str:
-    """English words as people write them: marks and clitics at the word before.
+    """English words as normal text: marks and clitics are attached to the word before.
 
     Args:
-        lower: whether they are lower-cased; then "i" and the first letter become capitals.
+        lower: whether the words are lower-cased; if so, "i" and the first letter are capitalized.
     """
     detokenizer = nltk_module("tokenize.treebank").TreebankWordDetokenizer()
     text = str(detokenizer.detokenize(["I" if word == "i" and lower else word for word in words]))

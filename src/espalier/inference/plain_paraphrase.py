@@ -1,4 +1,4 @@
-"""Paraphrases by models that read texts alone, such as C-DNPG. Decoding is deterministic."""
+"""Paraphrases by models that read only texts, such as C-DNPG. Decoding is deterministic."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 def paraphrase_writer(system: LoadedModel, **options: Any) -> ParaphraseWriter | PlainParaphraseWriter:
-    """The writer for a model that a tree guides, or for one that reads texts alone.
+    """The writer for a tree-guided model, or for a model that reads only texts.
 
     Raises:
-        ArgumentError: an option is for models that a tree guides, and this one is not.
+        ArgumentError: an option is for tree-guided models, and this model is not tree-guided.
     """
     if "target_tree" in system.view.reads:
         return ParaphraseWriter(system, **options)
@@ -55,10 +55,10 @@ def paraphrase_writer(system: LoadedModel, **options: Any) -> ParaphraseWriter |
 
 @dataclass(frozen=True)
 class PlainWriter(Writer[PairRequest, Pair, Result]):
-    """What the writers of models that read texts alone have in common.
+    """The base of writers for models that read only texts.
 
     Attributes:
-        beam: of the search.
+        beam: beam size.
         length_power: a hypothesis of n word pieces is ranked by log-probability / (n + 1)**length_power.
     """
 
@@ -74,11 +74,11 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
         require_range("length_power", self.length_power, 0, MAX_LENGTH_POWER)
 
     def read(self, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
-        """Each text as a pair that has no target."""
+        """Each text as a pair without a target."""
         return read_texts(self.system, requests)
 
     def best(self, texts: Sequence[Pair]) -> list[list[Hypothesis]]:
-        """The best rows of word pieces for each text."""
+        """The best sequences of word pieces for each text."""
         system, length = self.system, max_length(self.system)
         batch = encoded_pairs(texts, system, length).batch(np.arange(len(texts)), system.view).to(system.device)
         most = max_ids(system, length)
@@ -91,7 +91,7 @@ class PlainParaphraseWriter(PlainWriter[Paraphrase]):
     """Writes paraphrases.
 
     Attributes:
-        n: texts for each text, the best of the search; fewer where hypotheses end in the same words.
+        n: number of paraphrases for each text; fewer if hypotheses have the same words.
     """
 
     n: int = 1
@@ -101,7 +101,7 @@ class PlainParaphraseWriter(PlainWriter[Paraphrase]):
         require_beams(self.n, self.beam)
 
     def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, Paraphrase]]:
-        """The `n` best texts for each text."""
+        """The `n` best paraphrases of each text."""
         for part in batches(jobs, self.beam):
             for job, hypotheses in zip(part, self.best(part), strict=True):
                 request = PairRequest(job.source, name=job.id)
@@ -112,7 +112,7 @@ class PlainParaphraseWriter(PlainWriter[Paraphrase]):
 
 
 def read_texts(system: LoadedModel, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
-    """Texts as pairs, each of which has itself as its target, which is not read; or why one cannot be read."""
+    """Texts as pairs, whose targets are unread copies, or the errors of unreadable texts."""
     length = max_length(system)
 
     def readable(request: PairRequest) -> PairRequest:
@@ -140,7 +140,7 @@ def read_texts(system: LoadedModel, requests: Sequence[PairRequest]) -> list[Pai
 
 
 def _words(system: LoadedModel, requests: Sequence[PairRequest]) -> list[str | EspalierError]:
-    """The words of each text, joined by spaces; "" where the model reads texts as they are."""
+    """The words of each text, joined by spaces; "" if the model reads plain texts."""
     if system.reads_plain_text:
         return [""] * len(requests)
     found = system.words([request.text for request in requests], [request.name for request in requests])

@@ -1,4 +1,4 @@
-"""What can be asked of a model. This module imports no torch.
+"""The services of models. This module does not import torch.
 
 To add a service: `SERVICES["rhyme"] = Service("verse", "a model of verse", "my.module:RhymeWriter")`; then
 `espalier.load(folder).answer("rhyme", inputs)` works.
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Service:
-    """One thing that a model can be asked to do.
+    """A service that a model can offer.
 
     Attributes:
-        encoding: the key of the encoding that the model reads.
-        needs: the models that can do it, for messages.
-        writer: the class that does it, or a function that makes a writer of a system and options; or
-            "package.module:name", imported when it is used.
-        parses: whether it parses what it is given, by the settings of the model's encoding.
-        serves: whether a model with these settings (`network`) can do it.
+        encoding: key of the encoding that the model reads.
+        needs: the models that offer it, for messages.
+        writer: a writer class, or a function from a system and options to a writer; or "package.module:name", imported
+            on use.
+        parses: function of the settings of the model's encoding that tells whether inputs are parsed.
+        serves: function that tells whether a model with these settings (`network`) offers it.
     """
 
     encoding: str
@@ -37,21 +37,21 @@ class Service:
     serves: Callable[[Any], bool] = lambda network: True
 
     def fits(self, encoding: str, network: Any) -> bool:
-        """Whether a model that reads this encoding and has these settings can do it."""
+        """Whether a model with this encoding and these settings offers the service."""
         return encoding == self.encoding and self.serves(network)
 
     def open(self, system: Any, **options: Any) -> Writer[Any, Any, Any]:
         """A writer for this system.
 
         Raises:
-            ConfigError: `writer` names no class that can be imported.
+            ConfigError: `writer` names a class that cannot be imported.
         """
         writer: Writer[Any, Any, Any] = imported("writer", self.writer, where="SERVICES")(system, **options)
         return writer
 
 
 def reads_trees(view: Any) -> bool:
-    """Whether a model of pairs reads or writes trees, besides texts."""
+    """Whether a model of pairs reads or writes trees as well as texts."""
     return bool(view.writes == "tree" or set(view.reads) != {"source"})
 
 
@@ -115,14 +115,14 @@ SERVICES: Final[dict[str, Service]] = {
 
 
 def service(method: str, model: str, encoding: str, network: Any) -> Service:
-    """The service of that name, for a model that can do it.
+    """Look up a service that a model offers.
 
     Args:
-        model: its name.
-        encoding, network: what it reads, and its settings.
+        model: name of the model.
+        encoding, network: encoding that it reads, and its settings.
 
     Raises:
-        ConfigError: the model cannot, or there is no such service.
+        ConfigError: the service is unknown, or the model does not offer it.
     """
     chosen = entry("service", SERVICES, method)
     if chosen.fits(encoding, network):

@@ -1,4 +1,4 @@
-"""What a system is asked to write. `name` is what errors call a request, such as "posts.txt, row 3"."""
+"""Requests to a system. Errors refer to a request by its `name`, such as "posts.txt, row 3"."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class VerseRequest:
-    """A format as people write it, its rhyme letters, a tune's name; None where not given.
+    """A format in its written form, its rhyme letters, and a tune's name; None if not given.
 
     Attributes:
-        name: what errors call the request.
-        variant: of the tune, counted from 1; None for the first.
-        tones: one sign for each word: 平, 仄 or 中. Without a format and a tune they are the format.
-        acrostic: the first words of the sentences, or of the clauses where it has more.
+        name: name of the request in errors.
+        variant: number of the tune's variant, from 1; None for the first.
+        tones: one sign per word: 平, 仄 or 中. Without a format and a tune, they define the format.
+        acrostic: the first words of the sentences, or of the clauses if it has more words.
     """
 
     format: str | None
@@ -31,7 +31,7 @@ TEMPLATES = 3
 
 @dataclass(frozen=True)
 class PairRequest:
-    """A text to paraphrase, and a template of its own if it has one."""
+    """A text to paraphrase, and optionally its own template."""
 
     text: str
     template: str | None = None
@@ -48,11 +48,11 @@ class Post:
 
 @dataclass(frozen=True)
 class TemplateRequest:
-    """A text whose structure is kept.
+    """A text whose structure is the template.
 
     Attributes:
-        prompt: the template's own first tokens, at most half of it, with which the texts begin.
-        topics: words that the texts are about; without them a model that reads topics has the template's own.
+        prompt: the first tokens of the template, at most half of it, with which the texts begin.
+        topics: topic words of the texts; by default those of the template, if the model reads topics.
     """
 
     template: str

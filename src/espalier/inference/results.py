@@ -1,4 +1,4 @@
-"""What a system writes. These types import no torch."""
+"""Results of a system. These types do not import torch."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Poem:
 
     Attributes:
         text: its units, joined by line feeds.
-        format: in canonical spelling; `espalier.verse.grammar.parse_format` reads it.
-        rhyme: one letter for each unit, "." for none.
+        format: the format in canonical spelling, for `espalier.verse.grammar.parse_format`.
+        rhyme: one letter per unit, "." for none.
         tune: the tune's name, or "".
-        seed: of the call.
-        sample: which of the texts of this format, from 0.
-        tones: one sign for each word, marks left out; "" where nothing is known of them.
-        rhyme_groups: for each unit, by which groups of the book it rhymes, and the groups of other readings in
-            brackets (`espalier.verse.rhyme_groups`); "" if the unit has no rhyme letter.
+        seed: seed of the call.
+        sample: index among the texts of this format, from 0.
+        tones: one sign per word, without marks; "" if tones are unknown.
+        rhyme_groups: for each unit, its rhyme groups in the book, with groups of other readings in brackets
+            (`espalier.verse.rhyme_groups`); "" if the unit has no rhyme letter.
     """
 
     text: str
@@ -39,15 +39,15 @@ class Poem:
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """A text that says another again.
+    """A paraphrase of a text.
 
     Attributes:
-        text: as people write it.
-        words: as the model wrote it.
-        source: the text that is paraphrased.
-        template: the top of the tree, which the caller or the training data gave; or the whole tree; or "".
-        tree: the constituency tree that guided the text, a Penn string without words; "" where none did.
-        log_probability: of the text, given the source and the tree.
+        text: the paraphrase as normal text.
+        words: the paraphrase as written by the model.
+        source: the paraphrased text.
+        template: the top levels of the tree, given by the caller or the training data; or the whole tree; or "".
+        tree: the constituency tree that guided the text, a Penn string without words; "" for none.
+        log_probability: log-probability of the text, given the source and the tree.
     """
 
     text: str
@@ -60,14 +60,14 @@ class Paraphrase:
 
 @dataclass(frozen=True)
 class TextGranularity:
-    """The granularity of the word pieces of a text and of its paraphrase: 0 for a template's, 1 for a detail.
+    """The granularity of word pieces of a text and its paraphrase: 0 for pieces of a template, 1 for details.
 
     Attributes:
         source: the text.
-        text: the best paraphrase, as people write it.
-        source_pieces: what the encoder reads.
-        text_pieces: what the decoder reads: the begin mark, then the paraphrase.
-        encoder: for each layer with a granularity head, from 1, a value for each of `source_pieces`.
+        text: the best paraphrase, as normal text.
+        source_pieces: the input of the encoder.
+        text_pieces: the input of the decoder: BOS, then the paraphrase.
+        encoder: a value per source piece, for each layer with a granularity head; layers count from 1.
         decoder: the same for `text_pieces`.
     """
 
@@ -80,7 +80,7 @@ class TextGranularity:
 
     @property
     def sides(self) -> list[tuple[str, str, tuple[str, ...], Mapping[int, tuple[float, ...]]]]:
-        """The side, its text, its pieces and their values by layer; a side without layers is left out."""
+        """The side, its text, its pieces and their values by layer. A side without layers is left out."""
         sides = [
             ("encoder", self.source, self.source_pieces, self.encoder),
             ("decoder", self.text, self.text_pieces, self.decoder),
@@ -93,10 +93,10 @@ class Expansion:
     """A whole tree that keeps a template.
 
     Attributes:
-        tree: a Penn string without words.
-        source: the text that the tree was chosen for.
-        template: the top of the tree.
-        log_probability: of the tree, given the source and the template.
+        tree: the tree as a Penn string without words.
+        source: the text for which the tree was chosen.
+        template: the top levels of the tree.
+        log_probability: log-probability of the tree, given the source and the template.
     """
 
     tree: str
@@ -111,14 +111,14 @@ class Reply:
 
     Attributes:
         text: the reply.
-        words: the same in words.
+        words: the words of the reply.
         post: the post.
-        post_words: the post in words, as the model reads it.
-        heads: for each word the number of its head, from 1, 0 for the root; empty where a chain was written, and for a
-            tree whose root has a right child.
+        post_words: the words of the post, in the form of the model.
+        heads: for each word, the number of its head, from 1, or 0 for the root; empty for a chain, and for a tree whose
+            root has a right child.
         tree: the ternary tree, such as "吃(我,E,E)"; "" for a chain.
         cut: the cap that stopped the search: "words", "depth", "rounds", or "" for none.
-        log_probability: of the reply, given the post.
+        log_probability: log-probability of the reply, given the post.
     """
 
     text: str
@@ -136,14 +136,14 @@ class Composition:
     """A text under the structure of a template.
 
     Attributes:
-        text: begins with the prompt.
-        template: in the tokens of its tagger.
-        prompt: the beginning that was given; empty without one.
-        topics: the words that the model read before the text.
-        seed: of the call.
-        sample: which of the texts of this template, from 0.
-        template_structure: the structures of the model's dataset, of the template.
-        text_structure: the same of the text, tagged again by the tool that tagged the template.
+        text: the text, including the prompt.
+        template: the template in its tagger's tokens.
+        prompt: the given beginning; empty for none.
+        topics: the topic words that the model read before the text.
+        seed: seed of the call.
+        sample: index among the texts of this template, from 0.
+        template_structure: the template's structures, as defined by the model's dataset.
+        text_structure: the same for the text, tagged by the tagger of the template.
     """
 
     text: str
@@ -158,12 +158,12 @@ class Composition:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """How probable a model finds a record's target.
+    """The likelihood of a record's target under a model.
 
     Attributes:
         nll: negative log-likelihood of the whole target, in nats.
-        tokens: the tokens of the target, its end included.
-        counts: what the task measures besides, such as `words`.
+        tokens: number of tokens of the target, including its end.
+        counts: further measurements of the task, such as `words`.
     """
 
     nll: float

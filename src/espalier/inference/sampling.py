@@ -1,4 +1,4 @@
-"""Texts that are drawn at random, or searched for instead."""
+"""Texts written by random sampling or by search."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Numbered(Protocol):
 
     @property
     def row(self) -> int:
-        """Its place among all requests; what is drawn for it depends on this."""
+        """Its index among all requests, on which random draws depend."""
 
 
 Row = TypeVar("Row", bound=Numbered)
@@ -40,14 +40,14 @@ Row = TypeVar("Row", bound=Numbered)
 
 @dataclass(frozen=True)
 class SamplingWriter(Writer[Request, Row, Result]):
-    """What writers that draw their texts have in common.
+    """The base of writers that sample their texts.
 
     Attributes:
-        n: texts for each request; of a search the best ones, fewer where it finds fewer.
-        seed: equal seeds write equal texts; each request and each of its texts has random numbers of its own.
-        top_k: draw from the k most probable words.
-        temperature: of the draws; above 1 rarer words are drawn more often.
-        beam: search with so many beams instead of drawing; 0 draws.
+        n: number of texts for each request; for a search, the best ones, fewer if it finds fewer.
+        seed: equal seeds give equal texts; each request and each of its texts has its own random numbers.
+        top_k: number of most probable words to draw from.
+        temperature: sampling temperature; above 1, rare words are drawn more often.
+        beam: beam size of a search instead of sampling; 0 means sampling.
     """
 
     system: LoadedModel
@@ -70,11 +70,11 @@ class SamplingWriter(Writer[Request, Row, Result]):
     @property
     @abstractmethod
     def decoder(self) -> Any:
-        """The task's settings for these options."""
+        """The settings of the task for these options."""
 
     @property
     def search_settings(self) -> dict[str, Any]:
-        """The settings of the task's decoder that say how texts are sampled or searched."""
+        """The settings of the task's decoder for sampling or search."""
         return {
             "method": "beam" if self.beam else "top_k",
             "top_k": self.top_k,
@@ -85,10 +85,10 @@ class SamplingWriter(Writer[Request, Row, Result]):
     def hypotheses(
         self, jobs: Sequence[Row], data: Any, task: Any, **given: Any
     ) -> Iterator[list[tuple[Row, int, list[Hypothesis]]]]:
-        """By batch: a job, the number of its text, and what was drawn; or the job, 0, and the `n` best of its search.
+        """By batch: (job, index of its text, sampled text), or (job, 0, the `n` best texts of its search).
 
         Args:
-            data: one encoded row for each job.
+            data: one encoded row per job.
             given: further arguments of the task's `generate`.
         """
         draws = [(place, sample) for place in range(len(jobs)) for sample in range(1 if self.beam else self.n)]

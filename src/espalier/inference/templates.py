@@ -1,4 +1,4 @@
-"""Templates, checked against the trees that a model knows."""
+"""Templates, checked against the labels and levels of a model."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ EXAMPLE = "(S (NP) (VP) (.))"
 
 
 def canonical(text: str, symbols: TreeSymbols, where: str) -> str:
-    """The canonical string of a template, with the words that it has.
+    """The canonical string of a template, including its words.
 
     Args:
-        where: what errors call the template.
+        where: name of the template in errors.
 
     Raises:
-        TreeError: it is no tree.
-        ConfigError: it is too long or a single node, has more levels than the model knows, or has unknown labels.
+        TreeError: the string is not a tree.
+        ConfigError: the template is too long or a single node, or has unknown labels or more levels than the model
+            knows.
     """
     if len(text) > MAX_CHARACTERS:
         raise ConfigError(f"a template of {len(text):,} characters", where=where, remedy=f"at most {MAX_CHARACTERS:,}")
@@ -51,9 +52,9 @@ def given_words(template: str) -> list[str]:
 
 
 def word_places(template: str, tree: str) -> list[tuple[int, str]]:
-    """For each word of a template how many leaves of a tree that keeps the template stand before it, and the word.
+    """(number of leaves before it, word) for each word of a template, in a tree that keeps the template.
 
-    A word that is given for a phrase stands at the first leaf of the phrase.
+    A word given for a phrase is placed at the first leaf of the phrase.
     """
     places, leaves = list[tuple[int, str]](), 0
     waiting: list[tuple[Tree, Tree | None]] = [(read_tree(tree, words=False), read_tree(template, words=False))]
@@ -70,7 +71,7 @@ def word_places(template: str, tree: str) -> list[tuple[int, str]]:
 
 
 def require_known(labels: Iterable[str], symbols: TreeSymbols, where: str) -> None:
-    """Raise a ConfigError unless the model knows these labels; it names the nearest known ones."""
+    """Raise a ConfigError if a label is unknown to the model; the message names similar labels."""
     unknown = sorted({*labels} - {*symbols.labels})
     if not unknown:
         return
@@ -86,10 +87,10 @@ def require_known(labels: Iterable[str], symbols: TreeSymbols, where: str) -> No
 
 
 def top(tree: str, symbols: TreeSymbols, levels: int, where: str) -> str:
-    """The top levels of a parse, `symbols.depth` at most.
+    """The top levels of a parse, at most `symbols.depth`.
 
     Raises:
-        ConfigError: it has labels there that the model does not know.
+        ConfigError: it has labels that the model does not know.
     """
     kept = cut(read_tree(tree, words=False), min(levels, symbols.depth))
     require_known(linearize(kept)[0], symbols, where)

@@ -1,4 +1,4 @@
-"""Whether a text can be read by a model of a language."""
+"""Checks of whether a model of a language can read a text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ MAX_CHARACTERS = 10_000
 
 
 def require_text(text: str, language: Language, name: str) -> None:
-    """Raise a DataError unless a text is not too long and has words, most of them of this language.
+    """Raise a DataError if a text is too long, has no words, or is mostly in another language.
 
     Args:
-        name: what errors call the text.
+        name: name of the text in errors.
     """
     if len(text) > MAX_CHARACTERS:
         raise DataError(f"{len(text):,} characters", file=name, remedy=f"at most {MAX_CHARACTERS:,}")

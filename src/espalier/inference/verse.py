@@ -1,4 +1,4 @@
-"""Verse in formats that people write (SongNet)."""
+"""Verse in given formats (SongNet)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class VerseJob:
     """A request that can be answered.
 
     Attributes:
-        row: its place among all requests; what is drawn for it depends on this.
+        row: its index among all requests, on which random draws depend.
     """
 
     request: VerseRequest
@@ -52,14 +52,14 @@ class VerseJob:
 
 @dataclass(frozen=True)
 class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
-    """Fills formats.
+    """Fills formats with words.
 
     Attributes:
-        free: predict separators and marks too, instead of copying them.
-        book: whose rhymes: mandarin, cilin or pingshui.
-        tone: words have the tones of their places, by Pingshui yun or, with the book mandarin, by Mandarin.
-        books: where other books than Mandarin are read from (`espalier.verse.books.read_books`).
-        tunes: the variants of tunes; needed where a tune is given with a variant, tones or another book.
+        free: whether to predict separators and marks instead of copying them.
+        book: the rhyme book: mandarin, cilin or pingshui.
+        tone: whether words must have the tones of their places, by Pingshui yun, or by Mandarin with the book mandarin.
+        books: source of the books other than Mandarin (`espalier.verse.books.read_books`).
+        tunes: the variants of tunes; required if a tune is given with a variant, tones or another book.
     """
 
     free: bool = False
@@ -82,7 +82,7 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
 
     @property
     def decoder(self) -> VerseDecoder:
-        """The task's settings for these options."""
+        """The settings of the task for these options."""
         return VerseDecoder(
             mode="free" if self.free else "frame",
             marks=not self.free,
@@ -94,11 +94,11 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
 
     @property
     def sounds(self) -> Sounds:
-        """By which words rhyme."""
+        """The rhymes of words by the book."""
         return Sounds(self.system.language, self.book, self.tone, self.books)
 
     def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
-        """Formats as frames that the model has symbols and positions for."""
+        """Formats as frames for which the model has symbols and positions."""
         rows = attempt(enumerate(requests), self._job)
         if not self.system.view.title and any(isinstance(row, VerseJob) and row.request.tune for row in rows):
             what = f"model {self.system.name} does not read the names of tunes; a tune gives its format alone"
@@ -122,10 +122,10 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
         return VerseJob(request, row, format_, frame)
 
     def format_of(self, request: VerseRequest) -> Format:
-        """The format of a request; the tune's own where none is written.
+        """The format of a request; the tune's format if none is given.
 
         Raises:
-            ConfigError: it is not one.
+            ConfigError: the string is not a format.
         """
         if empty := next((name for name in ("acrostic", "tones") if getattr(request, name) == ""), None):
             raise ConfigError("is empty", where=empty, remedy="leave it out")
@@ -155,7 +155,7 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
         )  # fmt: skip
 
     def _variant(self, name: str, number: int | None) -> Variant | Tune:
-        """A variant of a tune; its form of the catalogue where neither a variant nor tones nor a book is asked for.
+        """A variant of a tune; the form in the catalogue unless a variant, tones or a book is requested.
 
         Raises:
             ConfigError: no tune has this name, the tune has no such variant, or the book of tunes is not given.
@@ -200,7 +200,7 @@ def _literals(format_: Format) -> list[str]:
 
 
 def _heard(job: VerseJob, vocabulary: VerseVocabulary) -> Iterator[tuple[str, str]]:
-    """The unknown literals at rhyme places that the model reads as a word of their sound, each with that word."""
+    """Unknown literals at rhyme places, each with the word of the same sound that the model reads instead."""
     start = 0
     for unit, places in zip(job.format.units, job.format.rhyme_places, strict=True):
         for place in places:
@@ -211,7 +211,7 @@ def _heard(job: VerseJob, vocabulary: VerseVocabulary) -> Iterator[tuple[str, st
 
 
 def _without_group(job: VerseJob, sounds: Sounds) -> Iterator[str]:
-    """The literals that end a unit and have lost its default rhyme letter, because the book does not know them."""
+    """Literals at ends of units that lose their default rhyme letter, since the book does not have them."""
     if job.request.rhyme is not None or job.request.format is None or RHYME in job.request.format:
         return
     for unit, letter in zip(job.format.units, job.format.rhyme, strict=True):
@@ -226,10 +226,10 @@ class PolishWriter(VerseWriter):
     inputs: ClassVar[str] = "templates"
 
     def format_of(self, request: VerseRequest) -> Format:
-        """The format of a request that has blanks.
+        """The format of a request, which must have blanks.
 
         Raises:
-            ConfigError: it has none, or is no format.
+            ConfigError: the string is not a format, or has no blanks.
         """
         text = request.format
         if text and not set("_#＿＃") & set(text):

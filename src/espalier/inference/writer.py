@@ -1,4 +1,4 @@
-"""How requests become results: all are read first, each by itself, then those that can be read are answered."""
+"""From requests to results: each request is read separately, then all readable ones are answered."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ MAX_TEXTS = 10_000
 
 
 class InferenceWarning(UserWarning):
-    """A request that is answered otherwise than the caller may expect."""
+    """A warning that a request is answered differently than the caller may expect."""
 
 
 class ArgumentError(ConfigError):
-    """An argument of a call that cannot be. `where` is the argument's name."""
+    """An invalid argument of a call. `where` is the name of the argument."""
 
 
 class Writer(ABC, Generic[Request, Job, Result]):
-    """Answers requests by one system under fixed options.
+    """Answers requests with one system and fixed options.
 
     Attributes:
         system: the model that writes.
         inputs: the name of the list of inputs, for errors: "formats".
-        request_type: of its requests; a string is one that has this text alone.
+        request_type: type of its requests; a string stands for a request with only this text.
     """
 
     system: LoadedModel
@@ -47,18 +47,18 @@ class Writer(ABC, Generic[Request, Job, Result]):
 
     @property
     def names(self) -> dict[str, str | None]:
-        """The models that write: {"model": "guig_tg", "expander": "guig_se"}."""
+        """The names of the models used: {"model": "guig_tg", "expander": "guig_se"}."""
         return {"model": self.system.name}
 
     def request(self, value: str | Request, name: str) -> Request:
-        """The request that a caller's input stands for.
+        """Convert the input of a caller to a request.
 
         Args:
             value: a string, or a request.
-            name: what errors call it, unless it is a request.
+            name: name of the request in errors, unless `value` is a request.
 
         Raises:
-            ArgumentError: it is neither.
+            ArgumentError: `value` is neither.
         """
         if isinstance(value, self.request_type):
             return value
@@ -70,15 +70,15 @@ class Writer(ABC, Generic[Request, Job, Result]):
 
     @abstractmethod
     def read(self, requests: Sequence[Request]) -> list[Job | EspalierError]:
-        """For each request a job, or the error that says why it cannot be answered.
+        """For each request, a job, or the error that tells why it cannot be answered.
 
         Raises:
-            EspalierError: no request could be answered.
+            EspalierError: the model can answer no request.
         """
 
     @abstractmethod
     def write(self, jobs: Sequence[Job]) -> Iterator[tuple[Request, Result]]:
-        """The results of all jobs in their order, each after its request. Batches are made inside."""
+        """The results of all jobs in order, each paired with its request. Jobs are batched internally."""
 
     def answers(self, inputs: Sequence[Any]) -> list[Result]:
         """The results for all inputs.
@@ -94,7 +94,7 @@ class Writer(ABC, Generic[Request, Job, Result]):
 
 
 def attempt(rows: Iterable[T | EspalierError], function: Callable[[T], R]) -> list[R | EspalierError]:
-    """`function` of each row; in place of a row that it refuses stands its error, and an error stays."""
+    """Apply `function` to each row. A row that it rejects is replaced by the error; errors are kept."""
     return [row if isinstance(row, EspalierError) else _tried(function, row) for row in rows]
 
 
@@ -106,7 +106,7 @@ def _tried(function: Callable[[T], R], row: T) -> R | EspalierError:
 
 
 def parted(rows: Iterable[T | EspalierError]) -> tuple[list[T], list[EspalierError]]:
-    """What could be read, and the errors; both in order."""
+    """Divide rows into readable ones and errors, both in order."""
     kept, errors = list[T](), list[EspalierError]()
     for row in rows:
         if isinstance(row, EspalierError):
@@ -117,7 +117,7 @@ def parted(rows: Iterable[T | EspalierError]) -> tuple[list[T], list[EspalierErr
 
 
 def batches(jobs: Sequence[T], prefixes: int) -> Iterator[Sequence[T]]:
-    """Runs of jobs that are searched together, if a job has so many prefixes."""
+    """Runs of jobs to search together, if each job has `prefixes` prefixes."""
     size = max(1, PREFIXES // prefixes)
     for start in range(0, len(jobs), size):
         yield jobs[start : start + size]
@@ -127,7 +127,7 @@ def note_unknown(words: Iterable[str], model: str, name: str = "", *, read: str 
     """Warn of words that a model does not know, if there are any.
 
     Args:
-        name: of the input; "" for all inputs.
+        name: name of the input; "" for all inputs.
         read: how the model reads them.
     """
     if unknown := " ".join(dict.fromkeys(words)):
@@ -147,10 +147,10 @@ def require_range(name: str, value: float | None, minimum: float, maximum: float
 
 
 def require_beams(n: int, beam: int, texts: str = "texts") -> None:
-    """Raise an ArgumentError unless a search with so many beams can find `n` texts.
+    """Raise an ArgumentError unless a search with `beam` beams can find `n` texts.
 
     Args:
-        texts: what they are, for the message.
+        texts: noun for the texts, for the message.
     """
     require_range("n", n, 1)
     if n > beam:
@@ -159,7 +159,7 @@ def require_beams(n: int, beam: int, texts: str = "texts") -> None:
 
 @contextmanager
 def argument(name: str, value: str = "") -> Iterator[None]:
-    """An error inside becomes an ArgumentError of that argument, whose text names the `value` if one is given."""
+    """Convert an error in this context to an ArgumentError for the argument; its message names `value` if given."""
     try:
         yield
     except EspalierError as error:

@@ -23,7 +23,7 @@ from espalier.io.validation import first_mistake
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 #: Metrics: numbers by name, at least one.
 Numbers = Annotated[dict[str, Finite], Field(min_length=1)]
-#: Endings of what is being written, and of what is being replaced where names cannot be exchanged.
+#: Suffixes of files being written, and of files being replaced if names cannot be exchanged.
 _PART, _OLD = ".part", ".old"
 
 

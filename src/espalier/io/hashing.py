@@ -15,7 +15,7 @@ def file_sha256(path: Path) -> str:
 
 
 def files_sha256(folder: Path) -> str:
-    """Hex SHA-256 of all files below a folder: of one line "<sha256> <relative path>" per file, sorted by path.
+    """Hex SHA-256 of all files below a folder: of one line "<sha256>  <relative path>" per file, sorted by path.
 
     The shell gives the same hash: `find . -type f -printf '%P\\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum`.
     """

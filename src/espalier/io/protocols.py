@@ -18,7 +18,7 @@ def fault(value: Any, protocol: type, name: str) -> str | None:
     Args:
         value: an object, or a class (only its methods and class attributes are checked).
     """
-    # A class's fields without a default, of dataclasses and of pydantic models, are annotations alone.
+    # Fields without a default, of dataclasses and pydantic models, are only annotations of the class.
     fields = (vars(base).get("__annotations__", {}) for base in value.__mro__) if isinstance(value, type) else ()
     if not hasattr(value, name) and not any(name in each for each in fields):
         return f"has no {name}"

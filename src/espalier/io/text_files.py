@@ -1,4 +1,4 @@
-"""Text files as they were published: bytes, text and lines."""
+"""Published text files: bytes, text and lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def bytes_of(file: Path) -> bytes:
     """The bytes of a raw file.
 
     Raises:
-        ArtifactError: it does not exist or cannot be read.
+        ArtifactError: the file does not exist or cannot be read.
     """
     try:
         return file.read_bytes()
@@ -25,11 +25,11 @@ def bytes_of(file: Path) -> bytes:
 
 
 def text_of(file: Path) -> str:
-    """A raw file as UTF-8 text with line feeds as line ends, without a byte order mark.
+    """A raw file as UTF-8 text, with LF line ends and without a byte order mark.
 
     Raises:
-        ArtifactError: it does not exist.
-        DataError: it is not UTF-8.
+        ArtifactError: the file does not exist.
+        DataError: the file is not UTF-8.
     """
     data = bytes_of(file)
     try:
@@ -43,13 +43,13 @@ def text_of(file: Path) -> str:
 
 
 def lines_of(file: Path, *, replace: bool = False) -> list[str]:
-    """The lines of a raw file. They end at line feeds only: U+2028 and similar characters are text.
+    """The lines of a raw file. Lines end only at line feeds; U+2028 and similar characters are text.
 
     Args:
-        replace: turn bytes that are not UTF-8 into U+FFFD instead of raising an error.
+        replace: replace bytes that are not UTF-8 by U+FFFD instead of raising an error.
 
     Raises:
-        ArtifactError, DataError: as `text_of`.
+        ArtifactError, DataError: as in `text_of`.
     """
     text = bytes_of(file).decode("utf-8-sig", errors="replace") if replace else text_of(file)
     return text.removesuffix("\n").split("\n") if text else []

@@ -14,7 +14,7 @@ from yaml.reader import ReaderError
 from espalier.io.errors import ConfigError
 from espalier.io.terminal import printable
 
-#: Of a file: bytes, levels of nesting, values (an alias counts as all that it stands for), bits of an integer.
+#: Limits of a file: bytes, levels of nesting, values (an alias counts all its values), bits of an integer.
 MAX_BYTES: Final = 4 * 2**20
 MAX_DEPTH: Final = 64
 MAX_VALUES: Final = 500_000

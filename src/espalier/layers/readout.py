@@ -220,7 +220,7 @@ class _ReadoutLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
-        # In place, as there is one backward pass.
+        # In place, since there is only one backward pass.
         parts = (None if part is None else part.mul_(slope) for part in ctx.saved_tensors)
         return *parts, None, None, None, None, None
 

@@ -110,7 +110,7 @@ def corpus_bleu(sums: Array, order: int = ORDER, *, effective: bool = False) -> 
     """(..., 10) summed statistics -> (...) BLEU over n-grams of up to `order` words; NaN without references."""
     correct, total = sums[..., _CORRECT][..., :order], sums[..., _TOTAL][..., :order]
     missed, orders = correct == 0, np.count_nonzero(total, axis=-1)
-    # A match where there was none: the first such order counts half of one, the next a quarter, and so on.
+    # Orders without a match: the first such order counts half a match, the next a quarter, and so on.
     smoothed = np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), correct)
     with np.errstate(divide="ignore", invalid="ignore"):
         precisions = np.where(total > 0, np.log(smoothed / total), 0.0)
@@ -144,7 +144,7 @@ def library_bleu(
         return {}
     from sacrebleu.metrics.bleu import BLEU
 
-    # A stream has the n-th reference of every segment, None where there are fewer. `force` accepts texts of tokens.
+    # A stream has the n-th reference of every segment, None if missing. `force` accepts tokenized texts.
     streams = [list(stream) for stream in zip_longest(*references)]
     score = BLEU(tokenize="none", force=True, max_ngram_order=order).corpus_score(hypotheses, streams)
     return {"bleu": score.score, "length_ratio": score.ratio, "brevity_penalty": score.bp}

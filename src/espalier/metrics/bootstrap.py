@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: At most so many counts are held at once (32 MB), however many segments there are.
+#: Largest number of counts in memory at once (32 MB), whatever the number of segments.
 _CELLS = 4_000_000
 
 

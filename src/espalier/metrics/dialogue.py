@@ -42,7 +42,7 @@ from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, si
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
 from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
 
-#: What a decoder writes, and so what its likelihoods are of: the words and EOS, or a tree's 3n + 1 decisions.
+#: The output that likelihoods refer to: the words and EOS, or the 3n + 1 decisions of a tree.
 Writes = Literal["chain", "tree"]
 
 #: Posts, references, and lists of replies, as for `dialogue_statistics`.
@@ -254,7 +254,7 @@ def _list_statistics(references: Sequence[Sequence[str]], lists: Sequence[Sequen
         [reply for replies in lists for reply in replies],
     )
     every = np.split(rows, np.cumsum(sizes)[:-1]) if sizes else []
-    # The first of the best: of equals, but for the last bits, the one that the model ranks higher.
+    # The first of the best replies: ties, up to rounding, go to the higher rank.
     best = [sentences[np.argmax(sentence_bleu(sentences).round(9))] for sentences in every]
     width = rows.shape[1]
     return np.array([sentences.sum(axis=0) for sentences in every]).reshape(-1, width), np.array(best).reshape(

@@ -106,14 +106,14 @@ def _verse_metric(level: str, order: int, *, corpus_level: bool) -> Metric:
     )
 
 
-#: Of verse, mean over texts: over `distinct_statistics`.
+#: Metrics of verse, averaged over texts, from `distinct_statistics`.
 MACRO = tuple(_verse_metric("macro", order, corpus_level=False) for order in _ORDERS)
 
-#: Of verse, all texts of a draw pooled: over `draw_shares`. There is no interval. A resample repeats texts, and
+#: Metrics of verse, with texts pooled by draw, from `draw_shares`. There is no interval. A resample repeats texts, and
 #: repeated texts share their n-grams, so that every bootstrap value lies below the value of the corpus.
 MICRO = tuple(_verse_metric("micro", order, corpus_level=True) for order in _ORDERS)
 
-#: Of words, mean over texts: over `distinct_statistics`.
+#: Metrics of words, averaged over texts, from `distinct_statistics`.
 WORDS_MACRO = tuple(
     Metric(
         f"distinct_{order}_macro",
@@ -124,7 +124,7 @@ WORDS_MACRO = tuple(
     for column, order in enumerate(_ORDERS)
 )
 
-#: Of words, all texts pooled: over `pooled_shares`. There is no interval, as for `MICRO`.
+#: Metrics of words, with all texts pooled, from `pooled_shares`. There is no interval, as for `MICRO`.
 WORDS_POOLED = tuple(
     Metric(
         f"distinct_{order}",

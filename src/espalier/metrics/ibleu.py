@@ -42,7 +42,7 @@ from espalier.metrics.rouge import library_rouge, longest_common, rouge_statisti
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
 
-#: Of the released iBLEU.
+#: The alpha of the released iBLEU.
 RELEASED_ALPHA: Final = 0.8
 #: The weight of recall in the released ROUGE-L.
 ROUGE_BETA: Final = 1.2

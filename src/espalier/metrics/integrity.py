@@ -6,11 +6,11 @@ A full stop is improbable after an incomplete sentence, so lower is better. The 
 reading has its own key:
 
 - the base of the logarithm. Base 2 gives a perplexity. The released code for the paper's PPL column raises 2 to the
-power of nats; the same error here would give `_nats`, which is smaller.
+  power of nats; the same error here would give `_nats`, which is smaller.
 - the set Y. Either all texts of a sample are pooled, or Y is one text and values are averaged (`_texts`), which a few
-texts dominate.
+  texts dominate.
 - units that do not end in a mark known to the judge. They have no probability and are left out; `integrity_marked` is
-the share that remains.
+  the share that remains.
 
 `_deviation` is the standard deviation (n - 1) over the samples of a seed, which the paper prints after the mean.
 """

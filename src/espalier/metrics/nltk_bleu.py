@@ -1,8 +1,8 @@
 """Sentence BLEU by NLTK with smoothing method 7 (Chen and Cherry 2014), in three versions of its formula.
 
 Method 7 first gives every order without a match a precision (method 4), then averages neighbouring orders (method 5).
-The precision of method 4 has changed twice in NLTK. For order i, from 0, the k-th order without a match, in a
-hypothesis of L words and N n-grams of this order, it is:
+The precision of method 4 has changed twice in NLTK. Let order i, counted from 0, be the k-th order without a match in a
+hypothesis of L words, with N n-grams of this order. Its precision is:
 
     nltk_3_4    1 / (i + 5 / ln L)            up to NLTK 3.4.5
     nltk_3_5    (i + 5 / ln L) / N            NLTK 3.5

@@ -30,13 +30,13 @@ from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
 from espalier.metrics.ted import Nodes, cut_nodes, nodes_of, ted_metrics, ted_statistics
 from espalier.syntax.constituency import read_tree
 
-#: What a run may be scored by: GuiG's families, and the two protocols of C-DNPG with its count of copies.
+#: Families for scoring a run: those of GuiG, the two protocols of C-DNPG, and its count of copies.
 Scored = Literal["similarity", "trees", "defects", "perplexity", "released", "paper", "copies"]
 SCORED: Final[tuple[Scored, ...]] = get_args(Scored)
 #: GuiG's.
 GUIDED: Final[tuple[Scored, ...]] = ("similarity", "trees", "defects", "perplexity")
 
-#: Pairs of which no side trains; and pairs whose sides training joins, maybe by way of other texts.
+#: Pairs with no side in training; and pairs whose sides are linked by training pairs, maybe via other texts.
 PARTS: Final = ("unseen", "joined")
 
 #: The levels of a template (GuiG, section 2).

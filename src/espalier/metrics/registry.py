@@ -16,7 +16,7 @@ from espalier.io.registry import entry
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric
 
-#: Before the names of these families, so that none is a task's.
+#: Prefix of the names of these families, which tasks do not use.
 PREFIX: Final = "own:"
 
 

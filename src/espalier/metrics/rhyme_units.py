@@ -7,9 +7,9 @@ phoneme, with stress, of its first pronunciation in the CMU dictionary; for a wo
 Overlap is that of multisets. The paper leaves open which units are compared, so there are two readings:
 
 - `rhyme_within`: the lines of a group are compared with each other, as in the paper's example of "asleep" and "steep".
-They have 6 and 5 units and share S, IY1 and P: F1 is 6/11.
+  They have 6 and 5 units and share S, IY1 and P: F1 is 6/11.
 - `rhyme_units`: each group of the output is compared with the same group of the reference; a reference scores 100
-against itself.
+  against itself.
 
 Neither considers the position of a phoneme in the word, so random words overlap too; `rhyme_*` requires a rhyme.
 """

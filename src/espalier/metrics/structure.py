@@ -178,9 +178,11 @@ def text_statistics(
     """(texts, 9): statistics of length and variety of each text.
 
     Columns: whether the length is within 0, 2 and 4 tokens of the reference; 1 / (number of times that the draw has the
-    text); whether the text occurs in training; whether training texts are given; lines that occur in training; lines;
-    1. Lines are the parts of a text between the commas that join lines of lyrics; an English text is one line. A line
-    that is wholly given by the prompt does not count.
+    text); whether the text occurs in training; whether training texts are given; lines that occur in training; number
+    of lines; and 1.
+
+    Lines are the parts of a text between the commas that join lines of lyrics; an English text is one line. A line that
+    is wholly given by the prompt does not count.
 
     Args:
         references, hypotheses: tokens of whole texts, including prompts.

@@ -84,7 +84,7 @@ def cut_nodes(nodes: Nodes, levels: int) -> Nodes:
 
 
 def distance(one: Nodes, other: Nodes) -> int:
-    """The tree edit distance of two trees, of which either may be empty."""
+    """The tree edit distance of two trees. Either may be empty."""
     if not one.labels or not other.labels:
         return len(one.labels) + len(other.labels)
     labels: dict[str, int] = {}
@@ -92,7 +92,7 @@ def distance(one: Nodes, other: Nodes) -> int:
 
 
 def _arrays(nodes: Nodes, labels: dict[str, int]) -> tuple[Array, Array]:
-    """The labels of a tree as numbers, and its levels. `labels` has the numbers, and takes in new labels."""
+    """The labels of a tree as numbers, and its levels. New labels are added to `labels`, which has the numbers."""
     numbers = [labels.setdefault(label, len(labels)) for label in nodes.labels]
     return np.array(numbers, np.int64), np.array(nodes.levels, np.int64)
 

@@ -58,7 +58,7 @@ def ted_audit(references: Sequence[str], hypotheses: Sequence[str], statistics: 
 
 
 def apted_distance(one: Nodes, other: Nodes) -> int:
-    """The distance by apted, of two trees that have nodes. It recurses: deep trees are a RecursionError."""
+    """The distance of two non-empty trees by apted. It recurses, so deep trees raise a RecursionError."""
     from apted import APTED  # type: ignore[import-untyped]
     from apted.helpers import Tree  # type: ignore[import-untyped]
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from espalier.io.errors import SourceError
 
-#: The endings that each part of speech detaches, and what comes in their place.
+#: The endings that each part of speech detaches, and their replacements.
 _ENDINGS: Final = {
     "noun": (
         ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
@@ -44,7 +44,7 @@ class WordNet:
             lines = (line.split() for line in self._text(f"{part}.exc").splitlines())
             self._exceptions[part] = {form: bases for form, *bases in filter(None, lines)}
             entries = self._text(f"index.{part}").splitlines()
-            # The licence stands above the entries, each line after two spaces.
+            # The licence precedes the entries; each of its lines begins with two spaces.
             self._index[part] = {line.partition(" ")[0]: line for line in entries if not line.startswith(" ")}
             self._data[part] = self._read(f"data.{part}")
 

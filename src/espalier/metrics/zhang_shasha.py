@@ -1,7 +1,6 @@
 """The tree edit distance of Zhang and Shasha (1989), compiled by numba.
 
-Import this module where a distance is needed, not before: numba takes 0.2 s to import, and the first distance 1 s to
-compile.
+Import this module only when a distance is needed: importing numba takes 0.2 s, and compiling the first distance 1 s.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from numba import njit
 
 @njit  # type: ignore[untyped-decorator]
 def tree_edit_distance(labels: Any, levels: Any, other_labels: Any, other_levels: Any) -> int:
-    """The least number of nodes to insert, delete and rename so that one ordered tree becomes the other.
+    """The smallest number of node insertions, deletions and renamings that turn one ordered tree into the other.
 
     The paper numbers nodes in post-order and removes the last root of a forest. Here nodes are in pre-order and the
-    first root goes, which is the same for the mirrored trees and does less work where trees branch to the right.
+    first root is removed. This is the same algorithm on mirrored trees, and faster for right-branching trees.
 
     Args:
-        labels: (nodes,), int64, at least one; equal numbers are equal labels.
-        levels: (nodes,), int64: the level of each node, 1 for the root.
-        other_labels: as `labels`, of the other tree.
-        other_levels: as `levels`, of the other tree.
+        labels: (nodes,) int64 labels of at least one node; equal numbers mean equal labels.
+        levels: (nodes,) int64 level of each node, 1 for the root.
+        other_labels: labels of the other tree.
+        other_levels: levels of the other tree.
     """
     ends, other_ends = _ends(levels), _ends(other_levels)
     trees = np.empty((len(levels), len(other_levels)), np.int32)  # between two nodes with all that is below them
@@ -53,7 +52,7 @@ def tree_edit_distance(labels: Any, levels: Any, other_labels: Any, other_levels
 
 @njit  # type: ignore[untyped-decorator]
 def _ends(levels: Any) -> Any:
-    """(nodes,): where the subtree of each node ends."""
+    """(nodes,) end of the subtree of each node."""
     ends = np.empty(len(levels), np.int64)
     for node in range(len(levels) - 1, -1, -1):
         end = node + 1
@@ -65,6 +64,6 @@ def _ends(levels: Any) -> Any:
 
 @njit  # type: ignore[untyped-decorator]
 def _is_key(node: int, levels: Any, ends: Any) -> bool:
-    """Whether a node is the root or has a sibling after it, so that no larger subtree ends where its own does."""
+    """Whether a node is the root or has a later sibling, so that no larger subtree ends where its own ends."""
     end = ends[node]
     return node == 0 or (end < len(levels) and levels[end] == levels[node])

@@ -222,7 +222,7 @@ class Positions(nn.Module):
         """Map (batch, time, width), whose first position is `start`, to the same shape."""
         last = self.table.num_embeddings - 1
         places = torch.arange(start, start + embedded.shape[1], device=embedded.device)
-        # Training batches are padded to a multiple of GRAIN, and padding needs no position of its own.
+        # Training batches are padded to a multiple of GRAIN, and padding needs no positions.
         if embedded.shape[1] > -(-(last + 1) // PairData.GRAIN) * PairData.GRAIN:
             raise ValueError(f"a row of {embedded.shape[1]} ids for {last + 1} positions")
         x: Tensor = self.norm(embedded + self.table(places.clamp(max=last)))

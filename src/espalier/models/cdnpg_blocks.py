@@ -13,7 +13,7 @@ from espalier.layers.granularity import Granularity, resonance
 from espalier.layers.residual import FeedForward, Residual
 from espalier.models.cdnpg_config import CDNPGConfig
 
-#: Of layer norms, as in the released code.
+#: Epsilon of layer norms, as in the released code.
 EPSILON = 1e-12
 
 

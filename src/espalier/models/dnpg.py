@@ -70,7 +70,7 @@ class DNPG(nn.Module):
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         width = config.width
-        # Of both sides and both levels; it scores the output too.
+        # Embedding for both sides and both levels; it also scores the output.
         self.embedding = PieceEmbedding(vocabulary.text_size, width)
         self.separator = Separator(width, config.temperature)
         self.levels = nn.ModuleList([Level(config, config.window), Level(config, None)])

@@ -17,12 +17,12 @@ from espalier.layers.recurrent import RecurrentEncoder, RecurrentStack
 from espalier.layers.residual import FeedForward, Residual
 from espalier.models.dnpg_config import DNPGConfig
 
-#: The levels: details, and the template that they stand in.
+#: The levels: details (phrases), and the template (sentence).
 PHRASE, SENTENCE = range(2)
 LEVELS: Final = 2
 #: Subtracted from the scores of keys of the other level; it is linear in z, so that the separator has a gradient.
 OTHER_LEVEL = 10.0
-#: Subtracted from the scores of padding and of what is outside a window: the weight is 0 unless all keys are hidden.
+#: Subtracted from the scores of padding and of keys outside a window: weights are 0 unless all keys are hidden.
 MASKED = 1e4
 
 
@@ -40,7 +40,7 @@ class Separator(nn.Module):
 
         Returns:
             (batch, time, 2) logits; (batch, time, 2) one-hot z. In training z is sampled, with the gradient of the
-                softmax (straight-through, Jang et al. 2017); otherwise it is the more probable level.
+            softmax (straight-through, Jang et al. 2017); otherwise it is the more probable level.
         """
         states, _ = self.encoder(x, real)
         logits = linear(states, self.level.weight, self.level.bias).float()

@@ -94,7 +94,7 @@ class NGram:
     def step(self, tokens: Tensor, state: NGramState) -> tuple[Tensor, NGramState]:
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, ids)."""
         words = np.concatenate([state.history, tokens.cpu().numpy()[:, None]], axis=1)[:, 1:]
-        # What comes after the last symbol has that of the end mark.
+        # Tokens after the last symbol get the symbol of the end mark.
         symbols = state.contexts[:, state.place : state.place + 1]
         if state.contexts.shape[1] and not symbols.shape[1]:
             symbols = np.zeros((len(words), 1), np.int64)

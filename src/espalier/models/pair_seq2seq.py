@@ -65,7 +65,7 @@ class PairSeq2Seq(nn.Module):
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         width, pieces = config.width, vocabulary.text_size
-        # Of the scale of the states that they are added to; with a fifth of it training starts much slower.
+        # On the scale of the states to which they are added; with a fifth of it, training starts much slower.
         self.embedding = embedding(pieces, config.word, std=0.5)
         stack = partial(
             RecurrentStack, config.cell, config.word, width, residual=config.residual, dropout=config.dropout

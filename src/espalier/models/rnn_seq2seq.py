@@ -63,7 +63,7 @@ class RNNSeq2Seq(nn.Module):
         context = self.post_encoder.out if self.feeds else 0
         self.initial = nn.Linear(self.post_encoder.final, width)
         self.decoder = nn.GRU(word + context, width, batch_first=True)
-        # SEQ2SEQ predicts words from its state alone.
+        # SEQ2SEQ predicts words only from its state.
         self.features = nn.Linear(width + word + context if self.feeds else width, inner)
         self.readout = Readout(inner, words)
         for parameter in self.parameters():

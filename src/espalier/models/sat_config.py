@@ -30,7 +30,7 @@ class SATConfig(BaseModel):
     width: int = Field(768, ge=2, le=8192)
     heads: int = Field(12, ge=1, le=128)
     inner: int = Field(3072, ge=1, le=65_536)
-    #: Of embeddings and of the output of each sublayer.
+    #: Dropout of embeddings and of the output of each sublayer.
     dropout: float = Field(0.1, ge=0, lt=1)
     attention_dropout: float = Field(0.1, ge=0, lt=1)
     #: The longest row, in tokens.

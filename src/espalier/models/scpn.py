@@ -66,7 +66,7 @@ class SCPN(nn.Module):
         sizes = {"tree": (vocabulary.trees.bracketed_size, config.label)}
         if config.writes == "text":
             sizes["text"] = vocabulary.text_size, config.word
-        # Of the same scale as the LSTM's initial weights.
+        # On the same scale as the LSTM's initial weights.
         self.embeddings = nn.ModuleDict({modality: embedding(*size, std=0.1) for modality, size in sizes.items()})
         self.modalities = [modality_of(row) for row in rows]
         copied = [place for place, modality in enumerate(self.modalities) if modality == config.writes]

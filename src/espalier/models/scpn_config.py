@@ -36,7 +36,7 @@ class SCPNConfig(BaseModel):
     mixture: Mixture = "distribution"
     #: Whether ids are copied from the rows that have them. Without it all come from the vocabulary's distribution.
     copying: bool = True
-    #: Of a text generator in training: as in GuiG's.
+    #: Share of cut trees in the training of a text generator, as in GuiG.
     cut: float = Field(0.0, ge=0, le=1)
 
     @model_validator(mode="after")

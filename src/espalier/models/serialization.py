@@ -44,7 +44,7 @@ def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary
     file = folder / f"seed{seed}.safetensors"
     digests = {"tensors": _digest(weights), **{name: file_sha256(folder / name) for name in (SHAPE, VOCABULARY)}}
     try:
-        # One key, for safetensors writes several in any order.
+        # A single key, since safetensors writes several keys in any order.
         save_file(weights, file, {DIGESTS: json.dumps(digests, sort_keys=True)})
     except SafetensorError as error:
         raise ArtifactError(f"cannot write ({error})", where=file, remedy="free disk space and run again") from error
@@ -156,7 +156,7 @@ def map_weights(model: nn.Module, vocabulary: Any, folder: Path) -> dict[str, in
         if name not in pairs:
             state[name] = tensor
             continue
-        # An output layer has rows for the first ids alone, those of text.
+        # An output layer has rows only for the first ids, those of text.
         fit = pairs[name][(pairs[name][:, 0] < len(state[name])) & (pairs[name][:, 1] < len(tensor))]
         state[name][fit[:, 0]] = tensor[fit[:, 1]]
     model.load_state_dict(state)

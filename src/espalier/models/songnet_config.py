@@ -44,7 +44,7 @@ class SongNetConfig(BaseModel):
     #: "text": an FFN after each attention (equations 8, 9); "released": one FFN a layer, after both.
     block: Literal["text", "released"] = "text"
     norm: Literal["post", "pre"] = "post"
-    #: Layer norm over the summed embeddings H0 and F0 (released); equations 6 and 7 have none.
+    #: Layer norm over the summed embeddings H0 and F0 (released), which equations 6 and 7 do not have.
     embedding_norm: bool = False
     activation: Activation = "gelu"
     #: The output layer: "tied" (the word embeddings), "linear" (a matrix), "released" (Linear, GELU, LN, a matrix).

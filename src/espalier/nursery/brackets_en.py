@@ -19,9 +19,9 @@ from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.tree import Tree
 
-#: Gives the trees or the word for a slot of this name; raises `Unfit` if there is none.
+#: Function from the name of a slot to its trees or word; raises `Unfit` if there is none.
 Resolve = Callable[[str], Sequence[Tree | str]]
-#: Makes the node of a label and its children, or the nodes, if the label stands for several.
+#: Function from a label and children to a node, or to several nodes if the label means several.
 Build = Callable[[str, list[Any]], Sequence[Tree | str]]
 #: Names and their forms, which are equally likely.
 Rules = Mapping[str, Sequence[Tree | str]]

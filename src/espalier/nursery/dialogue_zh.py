@@ -33,7 +33,7 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
 
     Returns:
         Records of origin "nursery", ids "dialogue-000001-1" and so on; `group` identifies the post, "dialogue-000001";
-            sides have words, tags, heads and labels (Universal Dependencies), 3 to 20 words each.
+        sides have words, tags, heads and labels (Universal Dependencies), 3 to 20 words each.
 
     Raises:
         ConfigError: the count is negative, or more than the grammar generates.

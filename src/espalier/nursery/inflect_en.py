@@ -11,7 +11,7 @@ from typing import Any
 from espalier.nursery import lexicon_en
 from espalier.nursery.data import load
 
-#: Joins synonyms, of which a sentence contains one.
+#: Separator of synonyms. A sentence contains one of them.
 OR = "|"
 _BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG": "being"}
 

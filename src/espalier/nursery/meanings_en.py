@@ -57,7 +57,7 @@ _MOODS: Final = {
     "might": Mood(helpers=("might",)),
     "regret": Mood(helpers=("should", "have")),
 }
-#: Moods and their weights, for descriptions that name none.
+#: Moods and their weights, for descriptions without moods.
 _ANY: Final = (
     *(("past", 8), ("present", 3), ("future", 3), ("perfect", 2)),
     *((name, 1) for name in ("can", "should", "must", "might", "regret")),

@@ -40,8 +40,8 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
 
     Returns:
         Records of origin "nursery", ids "paraphrase-000001" and so on; `group` is the meaning, "meaning-000001", shared
-            by one to three pairs with one source and several targets. Both sides have words, tags and a tree, 5 to 30
-            words each,
+        by one to three pairs with one source and several targets. Both sides have words, tags and a tree, 5 to 30 words
+        each,
         and at most 12 levels in the tree.
 
     Raises:

@@ -38,7 +38,7 @@ def _after(pairs: Sequence[str], singles: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-#: What a line does -> its templates, as often as they are liked. "all" asks for a subject in the plural.
+#: Role of a line -> its templates, repeated by frequency. "all" requires a plural subject.
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "main": (*_SUBJECT_FIRST, *_PLACE_FIRST, "no As? Ns can Tb Do Ao? No", "no As? Ns can Ib Pp Dp Ap? Np"),
     "and": _after(

@@ -61,7 +61,7 @@ def grow(count: int, seed: int) -> list[Verse]:
 
     Returns:
         Records of origin "nursery", ids "verse_en/00001" and so on; lines of lower-case tokens, each ending with a
-            mark.
+        mark.
 
     Raises:
         ConfigError: the count is negative, or more than the grammar generates.

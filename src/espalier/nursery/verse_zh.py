@@ -24,7 +24,7 @@ _DEEDS = (0.2, 0.65)
 _PARALLEL, _TURN = 0.6, 0.25
 #: Clauses of this length or more occur once in a corpus.
 _LONG = 5
-#: The minimum of rhyme characters of a sound beyond those that the tune needs.
+#: The smallest number of spare rhyme characters of a sound, beyond those that the tune needs.
 _SPARE = 3
 #: Shapes tried for one clause before the poem is given up.
 _ATTEMPTS = 12

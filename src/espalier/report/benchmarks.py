@@ -57,7 +57,7 @@ class BenchmarkResult(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     command: str
-    #: Processor, number of cores and of threads, and the versions of what was compared.
+    #: Processor, number of cores and threads, and versions of the compared libraries.
     machine: Mapping[str, Any]
     tables: tuple[BenchmarkTable, ...]
 

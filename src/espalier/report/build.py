@@ -16,7 +16,7 @@ from espalier.report.sheet import Sheet, sheet_of
 from espalier.report.studies import Study, study_of
 from espalier.report.tables import Table, by_profile, other_metrics, other_runs, table_of, tags_of
 
-#: What a report says of the rows without a trained model.
+#: The explanation of the rows without a trained model in reports.
 BASELINE = "no model is trained: what the training texts, the source or the reference answer by themselves"
 
 

@@ -14,7 +14,7 @@ from espalier.report.results import Comparison
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Of the bootstrap behind each comparison, and its seed.
+#: Number of resamples in the bootstrap of each comparison, and its seed.
 RESAMPLES: Final = 2000
 SEED: Final = 1
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SERIES = (LEAF, *HUES)
-#: With each colour a mark and a dash of its own, for eyes and printers that know no colours.
+#: Each colour has its own marker and dash, for readers and printers without colour.
 _MARKS = "osD^vP"
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (8, 3)), (0, (3, 1, 1, 1, 1, 1)))
-#: Lines stand so far apart at one tick that their intervals can be told from each other.
+#: Distance between lines at one tick, so that their intervals can be distinguished.
 _APART = 0.07
 #: A curve of more points than this is thinned evenly; its last point stays.
 _POINTS = 400

@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 #: Columns of outputs that belong to an item, with their labels: texts, and constituency trees.
 GIVEN: Final = {"tune": "tune", "format": "format", "source": "source", "reference": "reference"}
 GIVEN_TREES: Final = {"source_tree": "source", "reference_tree": "reference"}
-#: Constituency trees of an output: what it was asked for, and its own.
+#: Constituency trees of an output: the requested one, and its own parse.
 OUTPUT_TREES: Final = {"template": "template", "guide": "guide", "tree": "output"}
 #: The most scores of an output, and the most characters of all texts and trees on a page.
 MAX_SCORES: Final = 6

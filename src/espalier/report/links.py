@@ -22,7 +22,7 @@ class Links:
 
     @classmethod
     def below(cls, root: str, reports: str = "../", profile: str = "../../") -> Links:
-        """The addresses for a profile, as seen from which the repository is `root`: "." or "../.."."""
+        """The addresses for a profile, from a page for which the root of the repository is `root`: "." or "../.."."""
         return cls(reports, profile, profile if root == "." else f"{profile}{root}/")
 
     @property

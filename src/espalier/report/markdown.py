@@ -66,7 +66,7 @@ def _measure(measure: Measure, profile: str) -> list[str]:
     )
     gain, around = number(measure.gain.value, digits), margin(measure.gain, digits)
     better_by = f"{gain} ({around})" if around else gain
-    # As in the tables, nothing printed stands beside a number of the nursery.
+    # As in the tables, no printed number is shown beside a number of the nursery.
     pair = ["", f"*{ours}*"] if profile == NURSERY else [f"**{printed}**", ours]
     return [measure.column.heading, *pair, better_by, probability(measure.p)]
 

@@ -12,7 +12,7 @@ from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import first_mistake, repeated
 from espalier.io.yaml_files import load_yaml
 
-#: What the rows of a table are.
+#: The subject of the rows of a table.
 About = Literal["runs", "corpora", "trainings"]
 
 

@@ -99,7 +99,7 @@ def fleiss_kappa(
     raters = int(counts[0].sum()) if len(counts) else 0
     if raters < 2:
         return None, None
-    # Of each item: the ordered pairs of raters who agree, and the levels.
+    # For each item: the number of ordered pairs of raters who agree, and the counts of levels.
     statistics = np.column_stack([(counts**2).sum(1) - raters, counts]).astype(np.float64)
     kappa = float(_kappa(statistics.sum(0), raters))
     by_input = sums_by_group(statistics, inputs)

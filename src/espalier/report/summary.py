@@ -15,7 +15,7 @@ from espalier.report.items import Items
 from espalier.report.printed import Paper
 from espalier.report.tables import Table
 
-#: The main table has at most so many columns here.
+#: Largest number of columns of the main table on this page.
 COLUMNS = 7
 
 

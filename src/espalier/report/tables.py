@@ -13,10 +13,10 @@ from espalier.report.trivial import MARK, given_as_much, groups_of, is_below, ro
 
 #: The profile of corpora that the project generates.
 NURSERY: Final = "nursery"
-#: In this order the profiles stand; others follow as they come.
+#: The order of profiles; others follow in the order of their runs.
 PROFILES: Final = (NURSERY, "small", "paper")
 BLANK = "—"
-#: What the emphasis means, in every form of the report.
+#: The meaning of emphasis, in every format of the report.
 KEY: Final = (
     "Bold: printed by the paper. Italic: measured in the nursery, on generated texts; no estimate of the paper's "
     "numbers. With our numbers stand their 95 % intervals."

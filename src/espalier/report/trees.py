@@ -41,7 +41,7 @@ def dependencies_html(words: Sequence[str], heads: Sequence[int]) -> Markup:
         return Markup("")
     below = children(heads)
     parts = ['<ul class="tree heads">']
-    # What is still to be written, the next last: text, or the subtree of a word.
+    # A stack of what remains to be written: text, or the subtree of a word.
     rest: list[str | int] = ["</ul>", *reversed(below[0])]
     while rest:
         item = rest.pop()

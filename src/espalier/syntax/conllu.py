@@ -21,7 +21,7 @@ _EMPTY: Final = "_"
 #: Which column of tags to read: the universal ones, or the treebank's own.
 Tags = Literal["upos", "xpos"]
 _TAG_COLUMN: Final[dict[str, int]] = {"upos": 3, "xpos": 4}
-#: The universal tags, and the mark of none.
+#: The universal tags, and the mark for a missing tag.
 UPOS: Final = frozenset((
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM",
     "VERB", "X", _EMPTY,

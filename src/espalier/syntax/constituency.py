@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _EXAMPLE: Final = "(S (NP (PRP I)) (VP (VBP sleep)))"
-#: Labels of a node above the sentence's own; a treebank's outer bracket has none at all.
+#: Labels of a wrapper above the root; the outer bracket in a treebank has no label.
 WRAPPERS: Final = ("", "TOP", "ROOT", "S1")
 #: The label of an empty element (a trace).
 TRACE: Final = "-NONE-"

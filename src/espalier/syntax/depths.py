@@ -3,9 +3,9 @@
 The depth of a word is the number of words that the decoder's hidden state has read, including the word itself:
 
 - in a chain, the word and all words before it: t for the t-th of T words, on average (T + 1) / 2. The last word counts,
-because EOS is predicted from its state (the paper's "with an extra EOS token").
+  because EOS is predicted from its state (the paper's "with an extra EOS token").
 - in a tree, the word and its ancestors: the level of its node, from 1 for the root. The worst case, a tree with a
-single path, also has the mean (T + 1) / 2.
+  single path, also has the mean (T + 1) / 2.
 
 If the word itself were not counted, both means would be (T - 1) / 2. The mean over words equals the mean over all
 predictions but the first, which depends only on the source: T predictions in a chain with EOS, and 3T in a ternary tree

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from espalier.io.errors import EspalierError
 from espalier.syntax.dependency import children, left_counts, mistake
 
-#: "End of branch": the index that stands for a missing child.
+#: "End of branch": the index of a missing child.
 EOB: Final = -1
 
 Nodes: TypeAlias = NDArray[np.int32]

@@ -93,12 +93,12 @@ def to_v2(dependencies: Dependencies) -> Dependencies:
     - Marks labelled `punct` become full-width, as in version 2. Universal tags follow (AUX for the copula and aspect,
       SCONJ for a relative 的, ...).
     - Labels depend on their names (`LABELS`) or positions: a relative 的 is `mark:rel` and its clause `acl:relcl`;
-    other clauses before a predicate are `advcl`; `nmod` under a verb or adjective is `obl`, and so is a noun that was
-    `advmod`; `det` of anything but a determiner or pronoun is `nmod`; postpositions are `case`.
+      other clauses before a predicate are `advcl`; `nmod` under a verb or adjective is `obl`, and so is a noun that was
+      `advmod`; `det` of anything but a determiner or pronoun is `nmod`; postpositions are `case`.
     - Heads change: 把 and 將 depend on their object (`obl:patient`), a classifier on its number (`clf`), a conjunction
-    on the word after it, a name on its first part (`flat:name`) or on the title before it (`appos`). Of juxtaposed
-    clauses, the first is the root instead of the last. A comma or similar mark depends on the lower of the two spans
-    that it separates, as do 99.7 % of the 1,551 commas of version 2 (2 % in 1.3); the last mark depends on the root.
+      on the word after it, a name on its first part (`flat:name`) or on the title before it (`appos`). Of juxtaposed
+      clauses, the first is the root instead of the last. A comma or similar mark depends on the lower of the two spans
+      that it separates, as do 99.7 % of the 1,551 commas of version 2 (2 % in 1.3); the last mark depends on the root.
 
     Args:
         dependencies: one tree of version 1. Rules about tags apply to universal tags only.

@@ -1,1 +1,1 @@
-"""Tasks: what is decoded, and how it is judged."""
+"""Tasks: decoding and scoring of texts."""

@@ -1,4 +1,4 @@
-"""References whose units end badly: what a judge of Integrity (SongNet, equation 11) must find worse than they are."""
+"""References with broken unit endings, which a judge of Integrity (SongNet, equation 11) must rate worse."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from espalier.verse.text import rhyme_place, tokens_by_unit, units_of, verse_of
 
 
 def without_last_words(texts: Sequence[str], language: Language) -> list[str]:
-    """Each unit without its last word; a unit of one word or none stays."""
+    """Each unit without its last word. Units of at most one word stay unchanged."""
 
     def cut(tokens: list[str]) -> list[str]:
         place = rhyme_place(tokens)
@@ -25,7 +25,7 @@ def without_last_words(texts: Sequence[str], language: Language) -> list[str]:
 
 
 def with_random_last_words(texts: Sequence[str], seeds: Sequence[int], train: VerseData) -> list[str]:
-    """Each unit with a random word of the training split, by frequency, as its last."""
+    """Each unit with its last word replaced by a random word of the training split, drawn by frequency."""
     language, words = train.vocabulary.language, RandomWords(train)
 
     def replaced(text: str, seed: int) -> str:
@@ -41,11 +41,11 @@ def with_random_last_words(texts: Sequence[str], seeds: Sequence[int], train: Ve
 
 
 def with_longer_units_cut(texts: Sequence[str], seed: int, language: Language) -> list[str]:
-    """Each unit in place of a longer one that breaks off where it ends, with its last mark.
+    """Each unit replaced by the beginning of a longer unit, cut to the same length, with the original last mark.
 
-    That is what the authors' `eval_endings` makes of a unit longer than the reference's: the first n - 1 tokens of the
-    longer unit, then the last of the reference's n. The longer units are of the other texts, drawn at random; a unit
-    that none exceeds stays.
+    The authors' `eval_endings` treats a unit that is longer than the reference in this way: it keeps n - 1 tokens of
+    the longer unit, followed by the last of the reference's n tokens. Longer units are drawn at random from other
+    texts. A unit stays unchanged if no unit is longer.
     """
     poems = [tokens_by_unit(text, language) for text in texts]
     same = np.unique(texts, return_inverse=True)[1]  # equal texts, such as the references of several samples

@@ -1,4 +1,4 @@
-"""What rows without a trained model draw by chance, and the training rows that they draw from."""
+"""Random draws for rows without a trained model, and the training rows from which they draw."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def known_rows(targets: Ragged) -> IntArray:
-    """The places of the targets without unknown words. No model could write the others.
+    """The indices of the targets without unknown words. No model could write the others.
 
     Raises:
-        DataError: there are none.
+        DataError: there are no such targets.
     """
     rows = np.repeat(np.arange(len(targets.lengths)), targets.lengths)
     known = np.ones(len(targets.lengths), dtype=bool)
@@ -30,10 +30,10 @@ def known_rows(targets: Ragged) -> IntArray:
 
 
 def chance_seeds(table: pd.DataFrame, seed: int, of: str = "id") -> list[int]:
-    """The seed of what is drawn for each output row: the same whatever the other rows are.
+    """The seed of the random draw for each output row, independent of other rows.
 
     Args:
-        of: the column that, with the number of the sample, identifies what is drawn for.
+        of: column that, with the number of the sample, identifies a draw.
     """
     keys = zip(table[of], table["sample"].tolist(), strict=True)
     return [seed_from("chance", seed, key, sample) for key, sample in keys]

@@ -1,7 +1,8 @@
 """Texts under the structure of a template (SAT): continued from a prompt, or written from the start.
 
-The prompt is the template's beginning, 0 to half of its tokens, drawn from the record's id, so that it is the same for
-all models. Every text starts with its prompt; `frame` makes its length exact, its end mark included.
+The prompt is the beginning of the template, 0 to half of its tokens. Its length is drawn with the record's id as seed,
+so it is the same for all models. Every text starts with its prompt; with `frame`, its length including the end mark
+equals that of the template.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class ComposeDecoder(Decoder):
-    """How texts are decoded: `decoder` of a run in params.yaml."""
+    """Settings of decoding: `decoder` of a run in params.yaml."""
 
     #: "continue": each text starts with the prompt of its record; "none": with nothing.
     prompt: Literal["continue", "none"] = "continue"
@@ -68,14 +69,14 @@ class ComposeDecoder(Decoder):
 
 
 class ComposeScoring(Scoring):
-    """How texts are scored."""
+    """Settings of scoring."""
 
     #: The places of a padded text, for the perplexity that counts padding; 0 leaves it out.
     padded: int = Field(0, ge=0, le=65_536)
 
 
 class ComposeTask:
-    """A text for the template of each record."""
+    """One text for the template of each record."""
 
     encodings = ("structure",)
     decoder, scoring = ComposeDecoder, ComposeScoring
@@ -84,10 +85,10 @@ class ComposeTask:
     likelihood_columns = ("nll", "tokens", "word_nll", "words", "own_weight")
 
     def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow]:
-        """One without structures, one for each structure, and one that is given all: what models must beat.
+        """N-gram models as baselines: without structures, with each structure, and with all structures.
 
-        Histories are four words or three characters, and three words beside a structure. One token more lowers dev
-        perplexity by less than 2 %. All have modified Kneser-Ney smoothing.
+        Histories have four words or three characters, or three words with a structure. A longer history lowers dev
+        perplexity by less than 2 %. All use modified Kneser-Ney smoothing.
         """
         words = vocabulary.language == "en"
         rows = {"ngram": NGramRow(StructureView(), 5 if words else 4, discounts=3)}
@@ -98,11 +99,11 @@ class ComposeTask:
         return rows
 
     def writes_words(self, language: Language) -> bool:
-        """English words are parsed as they stand; Chinese is cut into words anew, as whole lines."""
+        """English words are passed to the parser. Chinese lines are segmented into words anew."""
         return language == "en"
 
     def check(self, decoder: ComposeDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """A text must fit the model's positions, and the dataset must have the structures that the model reads."""
+        """Check that texts fit the model's positions, and that the dataset has the structures that the model reads."""
         if missing := [name for name in network.view.structures if name not in dataset.structures]:
             raise ConfigError(
                 f"the dataset has no structure {missing[0]}, which the model reads",
@@ -117,13 +118,13 @@ class ComposeTask:
             )
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
-        """The structures of what was written are found by the tagger of the corpus."""
+        """The tagger of the corpus finds the structures of written texts."""
         return True
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
     def inputs(self, ready: Ready, model: Any, decoder: ComposeDecoder, options: RunOptions, seed: int) -> list[Inputs]:
-        """Each template `samples` times. The texts of one group, such as a song, are one cluster.
+        """Each template `samples` times. Texts of one group, such as a song, form one cluster.
 
         Raises:
             ConfigError: a text and its topic may be longer than the model's positions.
@@ -162,7 +163,7 @@ class ComposeTask:
     def generate(
         self, model: Any, batch: StructureBatch, decoder: ComposeDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
-        """The texts for each template of the batch, their prompts included: one by sampling, `beam` by search."""
+        """The texts for each template of the batch, including prompts: one by sampling, `beam` by search."""
         from espalier.decoding.constraints.template import TemplateConstraint
 
         constraint = TemplateConstraint(
@@ -174,16 +175,16 @@ class ComposeTask:
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: ComposeDecoder
     ) -> dict[str, Any]:
-        """The text; its prompt as it was given, even where the vocabulary does not have a token of it."""
+        """The text. Its prompt is kept as given, even if the vocabulary lacks a token."""
         vocabulary = model.vocabulary
         prompt = tokens_of(row["reference"], vocabulary.language)[: row["prompt"]]
         ids = hypothesis.tokens[len(prompt) :] if hypothesis else []
         return {"text": join_tokens([*prompt, *map(vocabulary.token, ids)], vocabulary.language)}
 
     def likelihood(self, model: Any, batch: StructureBatch) -> dict[str, Tensor]:
-        """Nats and counts of all targets, and of those that are no end mark; the attention weight on the own symbol.
+        """Nats and counts of all targets, and without end marks; and the attention weight on the own symbol.
 
-        `own_weight` is that of the best head; 0 for a model that does not attend to symbols.
+        `own_weight` is the weight of the best head; 0 if the model does not attend to symbols.
         """
         import torch
 
@@ -200,16 +201,16 @@ class ComposeTask:
         }
 
     def facts(self, model: Any) -> dict[str, str]:
-        """The structures of the dataset, which are scored whether the model reads them or not."""
+        """The structures of the dataset, which are scored even if the model does not read them."""
         return {"structures": " ".join(model.vocabulary.structures)}
 
     def baselines(
         self, table: pd.DataFrame, ready: Ready, train: StructureData, seed: int
     ) -> Mapping[str, BaselineRow]:
-        """The references, tagged again: a ceiling of the structures. Random training lines, and topic words: floors.
+        """Tagged references (a ceiling of the structures), random training lines, and topic words (floors).
 
-        The topic words stand in the order in which a model reads them. They are words of the reference, and a floor
-        only of models that read them.
+        Topic words are in the order in which a model reads them. They are words of the reference, so they are a floor
+        only for models that read them.
         """
         language = train.vocabulary.language
 
@@ -284,14 +285,14 @@ class ComposeTask:
         return HEADLINE
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
-        """Clusters, and texts that could not be tagged, whose structures count as wrong."""
+        """The numbers of clusters, and of texts that could not be tagged, whose structures count as wrong."""
         return {
             "clusters": int(outputs.table["cluster"].nunique()),
             "not parsed": int((outputs.parses()["reason"] != "").sum()),
         }
 
     def settings(self, decoder: ComposeDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        """Those that the method does not use are None or left out."""
+        """The settings to show. Settings that the method does not use are None or left out."""
         beam = decoder.method == "beam"
         never = ["prompt", "frame", "method", "top_k", "beam", "temperature" if beam else "length_power"]
         return {
@@ -311,13 +312,13 @@ def _tokens(record: Any) -> list[str]:
 
 
 def _prompts(data: StructureData) -> list[int]:
-    """(rows,) how many tokens of each text are its prompt."""
+    """(rows,) number of prompt tokens of each text."""
     lengths: list[int] = data.columns["prompt"].flat.tolist()
     return lengths
 
 
 def _lines(train: StructureData) -> set[tuple[str, ...]]:
-    """The tokens of each text of training."""
+    """The tokens of each training text."""
     target, token = train.columns["target"], train.vocabulary.token
     tokens, bounds = [token(identity) for identity in target.flat.tolist()], target.offsets.tolist()
     return {tuple(tokens[start:end]) for start, end in pairwise(bounds)}
@@ -326,7 +327,7 @@ def _lines(train: StructureData) -> set[tuple[str, ...]]:
 def _symbols(
     names: Sequence[str], words: Sequence[str], tags: Sequence[str], language: Language
 ) -> dict[str, list[list[str]]]:
-    """By structure, the symbols of the tokens of each text; none for a text that could not be tagged."""
+    """For each structure, the symbols of the tokens of each text; empty for texts that could not be tagged."""
     rows = [
         ([tokens_of(word, language) for word in own_words.split()], own_tags.split())
         for own_words, own_tags in zip(words, tags, strict=True)

@@ -1,4 +1,4 @@
-"""Decoding: what a model writes for a split, how probable it finds the references, and what a judge says of both."""
+"""Decoding: texts of a model for a split, likelihoods of the references, and a judge's values for both."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Follow = Callable[[Sequence[Any], str], Iterable[Any]]
 
 @dataclass(frozen=True)
 class Decoding:
-    """How one model is decoded.
+    """The decoding of one model.
 
     Attributes:
-        task: what it writes.
-        model: a network, or a model of n-grams.
+        task: the task.
+        model: a network or an n-gram model.
         decoder: validated settings of the task's decoder.
-        options: of the run.
-        seed: of the model.
-        device: where the model computes.
-        follow: iterates over batches.
+        options: settings of the run that all tasks share.
+        seed: seed of the model.
+        device: device of the model.
+        follow: wraps the iteration over batches, for example with a progress bar.
     """
 
     task: Task
@@ -53,7 +53,7 @@ class Decoding:
         return pd.concat([self._outputs_of(part) for part in self._inputs(ready)], ignore_index=True)
 
     def likelihoods(self, ready: Ready | None) -> pd.DataFrame | None:
-        """The likelihood of each reference of a split; None for a split without rows."""
+        """The likelihood of each reference of a split; None if the split has no rows."""
         if ready is None or not len(ready.data):
             return None
         table = self._likelihoods(ready.data, np.arange(len(ready.data)))
@@ -90,7 +90,7 @@ class Decoding:
         return _rounded(table.merge(likelihoods, on="id", validate="many_to_one"))
 
     def _filled(self, inputs: Inputs, prompt: int, hypotheses: list[Any]) -> Iterator[dict[str, Any]]:
-        """The output rows that the hypotheses of one prompt fill."""
+        """The output rows for the hypotheses of one prompt."""
         for row in inputs.rows[prompt]:
             for rank in range(inputs.kept):
                 hypothesis = hypotheses[rank] if rank < len(hypotheses) else None
@@ -106,7 +106,7 @@ class Decoding:
 
 
 def judged(kind: Judge | None, model: Any, table: pd.DataFrame, device: torch.device, follow: Follow) -> pd.DataFrame:
-    """The output rows with what a judge says of their texts and, after `reference_`, of their references."""
+    """The output rows with the judge's values for the texts and, prefixed by `reference_`, for the references."""
     if kind is None:  # params.yaml was checked
         raise TypeError("a task without a judge")
     texts = pd.unique(pd.concat([table["text"], table["reference"]]))
@@ -131,5 +131,5 @@ def _require_positions(data: Any, model: Any, what: str) -> None:
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:
-    """Log-probabilities to 6 digits after the point: what another batch size would change is left out."""
+    """Round log-probabilities to 6 decimals, so that they do not depend on the batch size."""
     return table.round(dict.fromkeys(table.select_dtypes("float"), 6))

@@ -1,4 +1,4 @@
-"""Replies to posts: what they are decoded from and scored by (X2Tree)."""
+"""Replies to posts: decoding and scoring (X2Tree)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DialogueTask:
     likelihood_columns = ("nll", "words", "exact", "recall")
 
     def check(self, decoder: DialogueDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """A search gives at most `beam` replies, and only ternary trees and chains have an order of words."""
+        """Check that `beam` is at least the number of replies, and that trees have a word order (K = 3, or chains)."""
         if samples > decoder.beam:
             raise ConfigError(
                 f"{samples} replies of {decoder.beam} beams", where="samples", remedy=f"at most {decoder.beam}"
@@ -52,18 +52,18 @@ class DialogueTask:
             check_arity(network.view.arity)
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
-        """One of the replies' words, one of their trees."""
+        """An n-gram model of the replies' words, and one of their trees."""
         return {
             "ngram": NGramRow(DialogueView("chain"), given=("copied",)),
             "ngram_tree": NGramRow(DialogueView("tree"), given=("copied",)),
         }
 
     def writes_words(self, language: Language) -> bool:
-        """Texts are words joined by spaces."""
+        """Always: texts are words joined by spaces."""
         return True
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
-        """Replies are judged without parses."""
+        """Never: replies are scored without parses."""
         return False
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ class DialogueTask:
     def inputs(
         self, ready: Ready, model: Any, decoder: DialogueDecoder, options: RunOptions, seed: int
     ) -> list[Inputs]:
-        """Each distinct post once; all pairs with the same post get the same replies."""
+        """Each distinct post once. All pairs with the same post get the same replies."""
         import numpy as np
 
         posts = [" ".join(words_of(record, "source")) for record in ready.records]
@@ -115,7 +115,7 @@ class DialogueTask:
     def columns(
         self, hypothesis: ReplyHypothesis | None, row: Mapping[str, Any], model: Any, decoder: DialogueDecoder
     ) -> dict[str, Any]:
-        """The words joined by spaces, the heads of the tree, the bound that stopped it, and the log-probability."""
+        """The words joined by spaces, the heads of the tree, the limit that stopped it, and the log-probability."""
         if hypothesis is None:
             return {"text": "", "heads": "", "cut": "", "score": float("nan")}
         return {
@@ -126,7 +126,7 @@ class DialogueTask:
         }
 
     def likelihood(self, model: Any, batch: DialogueBatch) -> dict[str, Tensor]:
-        """Nats of each reference: of its words and EOS, or of all choices of its tree; and its number of words."""
+        """The nats of each reference (of its words and EOS, or of all choices of its tree), and its number of words."""
         from espalier.tasks.dialogue_likelihood import batch_nats
 
         view, written = model.config.view, batch.real.sum(1) - 1
@@ -140,7 +140,7 @@ class DialogueTask:
         return {"writes": "tree" if view.shape != "chain" and view.arity > 1 else "chain"}
 
     def baselines(self, table: pd.DataFrame, ready: Ready, train: DialogueData, seed: int) -> Mapping[str, BaselineRow]:
-        """The posts and the responses of the corpus, each as the best reply, and lists of training replies."""
+        """The corpus's posts and responses, each as the best reply, and lists of training replies."""
         best = table["sample"] == 0
         copied, human = (reply_columns(table[name].where(best, "").tolist()) for name in ("source", "reference"))
         return {
@@ -152,7 +152,7 @@ class DialogueTask:
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: Scoring) -> list[Segments]:
-        """A segment is a pair under one of the model's seeds."""
+        """Statistics by segment. A segment is a pair under one of the model's seeds."""
         import numpy as np
 
         from espalier.metrics.dialogue import library_scores
@@ -177,7 +177,7 @@ class DialogueTask:
         return HEADLINE
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
-        """Posts, missing replies, and replies that a bound stopped."""
+        """The numbers of posts, missing replies, and replies stopped by a limit."""
         table = outputs.table
         return {
             "posts": int(table["cluster"].nunique()),
@@ -186,7 +186,7 @@ class DialogueTask:
         }
 
     def settings(self, decoder: DialogueDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        """Those of the search of trees are left out of a run that writes chains."""
+        """The settings to show. A run that writes chains has no settings of tree search."""
         shape = network.view.shape
         tree = shape == "tree"
         return {
@@ -200,7 +200,7 @@ class DialogueTask:
 
 @dataclass(frozen=True)
 class _Measure:
-    """`Inputs.measure`: sums over all trees of short references, and whether the true reply is found among ten."""
+    """`Inputs.measure`: sums over all trees of short references, and whether the true reply ranks first of ten."""
 
     model: Any
     data: Any
@@ -218,7 +218,7 @@ class _Measure:
 
 @dataclass(frozen=True)
 class _Rerank:
-    """`Inputs.rerank`: the replies of a beam by mutual information."""
+    """`Inputs.rerank`: reranks the replies of a beam by mutual information."""
 
     model: Any
     data: Any
@@ -238,14 +238,14 @@ class _Rerank:
 
 
 def _texts(table: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:
-    """Posts, references, and lists of replies, of one seed's rows: one for each pair."""
+    """Posts, references and lists of replies of one seed's rows, one entry per pair."""
     first = table[table["sample"] == 0]
     lists = [texts.tolist() for _, texts in table.groupby("id", sort=False)["text"]]
     return first["source"].tolist(), first["reference"].tolist(), lists
 
 
 def _statistics(table: pd.DataFrame, outputs: Outputs) -> dict[str, Any]:
-    """The statistics of one seed's rows, by family: a row for each pair."""
+    """The statistics of one seed's rows by family, one row per pair."""
     from espalier.metrics.dialogue import dialogue_statistics
 
     first = table[table["sample"] == 0]

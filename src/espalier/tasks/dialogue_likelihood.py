@@ -1,8 +1,8 @@
-"""What a dialogue model makes of replies that are given: p(y | x), p(y), recall among ten, and sums over all trees.
+"""Scores that a dialogue model gives to replies: p(y | x), p(y), recall among ten, and sums over all trees.
 
-p(y) is the mean of p(y | x') over posts x' of the split. It is the model's own, and of the same form, so that what all
-replies of a form have in common, such as the 3 n + 1 choices of a tree, cancels in log p(y | x) - log p(y). Of another
-model, such as one of the replies alone, it would not; and a post without words is one that no model was trained on.
+p(y) is the mean of p(y | x') over posts x' of the split. It comes from the same model, so that factors common to all
+replies, such as the 3 n + 1 choices of a tree, cancel in log p(y | x) - log p(y). They would not cancel with another
+model, such as a language model of replies. An empty post cannot be used, since no model was trained on one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROUNDING: Final = 1e-3
 
 
 def batch_nats(model: Any, batch: DialogueBatch) -> Tensor:
-    """(batch,) -log p of each response: of its words and end mark, or of all choices of its tree."""
+    """(batch,) -log p of each response: over its words and end mark, or over all choices of its tree."""
     tree = model.config.view.shape == "tree"
     nats: Tensor = model.tree_losses(batch) if tree else model.token_losses(batch).sum(1)
     return nats.double()
@@ -55,7 +55,7 @@ def nats_of(model: Any, data: DialogueData) -> FloatArray:
 
 
 def paired(posts: DialogueData, post: IntArray, replies: DialogueData, reply: IntArray) -> DialogueData:
-    """Rows of the posts `post` of one split and of the replies `reply` of another."""
+    """Rows that pair the posts `post` of one split with the replies `reply` of another."""
     columns = {name: column.select(reply) for name, column in replies.columns.items()}
     columns["source"] = posts.columns["source"].select(post)
     return replace(replies, ids=[""] * len(reply), columns=columns)
@@ -65,14 +65,14 @@ def paired(posts: DialogueData, post: IntArray, replies: DialogueData, reply: In
 
 
 def sampled_posts(ids: Sequence[str], posts: Sequence[str], count: int = POSTS) -> IntArray:
-    """The places of `count` different posts, or of all, in an order drawn from their ids."""
+    """The indices of `count` distinct posts, or of all, in an order drawn from their ids."""
     first = {post: place for place, post in reversed(list(enumerate(posts)))}
     order = sorted(first.values(), key=lambda place: seed_from("marginal", ids[place]))
     return np.array(order[:count], dtype=np.int64)
 
 
 def marginal_nats(model: Any, data: DialogueData, posts: IntArray, replies: DialogueData) -> FloatArray:
-    """(replies,) -log p(y) of each, with p(y) the mean of p(y | x) over the posts `posts` of `data`."""
+    """(replies,) -log p(y) of each reply, where p(y) is the mean of p(y | x) over the posts `posts` of `data`."""
     post, reply = np.tile(posts, len(replies)), np.repeat(np.arange(len(replies)), len(posts))
     nats = nats_of(model, paired(data, post, replies, reply)).reshape(len(replies), len(posts))
     return np.log(len(posts)) - np.asarray(np.logaddexp.reduce(-nats, axis=1))
@@ -82,7 +82,9 @@ def marginal_nats(model: Any, data: DialogueData, posts: IntArray, replies: Dial
 
 
 def candidates(ids: Sequence[str], posts: Sequence[str], replies: Sequence[str], place: int) -> IntArray:
-    """(10,) the pair `place` and nine pairs of other posts, drawn from its id; the ten replies differ in their letters.
+    """(10,) the pair `place` and nine pairs with other posts, drawn from its id.
+
+    The ten replies differ in their letters.
 
     Empty if there are not nine such pairs.
     """
@@ -99,7 +101,7 @@ def candidates(ids: Sequence[str], posts: Sequence[str], replies: Sequence[str],
 
 
 def hit(scores: FloatArray) -> float:
-    """Whether the first score is the largest; of k equal largest scores, that of each counts 1 / k."""
+    """Whether the first score is the largest. If k scores tie for the largest, each counts 1 / k."""
     best = scores >= scores.max() - ROUNDING
     return float(best[0] / best.sum())
 
@@ -109,10 +111,10 @@ def recalls(
 ) -> FloatArray:
     """(places,) whether log p(y | x) - log p(y) is larger for a post's own reply than for nine others.
 
-    NaN for a pair that has no nine others. Chance is a tenth.
+    NaN for a pair without nine others. Chance is 1/10.
 
     Args:
-        posts, replies: of all rows of `data`.
+        posts, replies: posts and replies of all rows of `data`.
     """
     drawn = [candidates(data.ids, posts, replies, place) for place in places.tolist()]
     judged = np.array([row for row, ten in enumerate(drawn) if len(ten)], dtype=np.int64)
@@ -133,9 +135,9 @@ def recalls(
 
 
 def exact_nats(model: Any, data: DialogueData, places: IntArray) -> FloatArray:
-    """(places,) -log p of the words of each response: of all its trees together; NaN for over `EXACT_WORDS` words.
+    """(places,) -log p of each response's words, summed over all its trees; NaN for over `EXACT_WORDS` words.
 
-    A chain's is that of its one derivation.
+    A chain has only one derivation.
     """
     view = model.config.view
     words = data.columns["target"].lengths[places]
@@ -154,7 +156,7 @@ def exact_nats(model: Any, data: DialogueData, places: IntArray) -> FloatArray:
 
 
 def with_all_trees(data: DialogueData, places: IntArray, words: int) -> DialogueData:
-    """The rows `places`, whose responses have `words` words, each with all trees of its response, one after another."""
+    """The rows `places`, whose responses have `words` words, each with all trees of its response in turn."""
     trees = trees_of(words)
     rows = np.repeat(places, len(trees))
     order = np.tile(np.concatenate([tree.words for tree in trees]), len(places))
@@ -174,7 +176,7 @@ def mutual_information(
     """log p(y | x) - `weight` log p(y) of each reply of each row (Li et al. 2016, MMI-antiLM).
 
     Args:
-        posts: the rows of `data` over which p(y) is a mean.
+        posts: the rows of `data` over which p(y) is averaged.
     """
     listed = [reply for row in rows for reply in row]
     if not listed:

@@ -1,4 +1,4 @@
-"""The search of replies: chains by beam search, trees by its generalization (X2Tree, "Tree Generation")."""
+"""The search for replies: chains by beam search, trees by its generalization (X2Tree, "Tree Generation")."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEVER: Final = (PAD, UNK, BOS, SEP)
 
 
 class DialogueDecoder(Decoder):
-    """How replies are decoded: `decoder` of a run in params.yaml."""
+    """Settings of decoding replies: `decoder` of a run in params.yaml."""
 
     #: The beam size: G of trees (6 in the paper), or that of chains (200 in the paper).
     beam: int = Field(6, ge=1, le=MAX_BEAM)
@@ -62,10 +62,10 @@ class ReplyHypothesis:
     """A reply and its log-probability.
 
     Attributes:
-        words: in the order of the sentence.
-        score: the log-probability under the length penalty, by which it was ranked.
+        words: words in the order of the sentence.
+        score: ranking score: the log-probability with the length penalty.
         nodes: (n, 3) the tree; None for a chain.
-        cut: the bound that stopped the search ("words", "depth" or "rounds"), or "".
+        cut: the limit that stopped the search ("words", "depth" or "rounds"), or "".
     """
 
     words: list[str]
@@ -85,10 +85,10 @@ class ReplyHypothesis:
 def replies(
     model: ChainModel | TreeModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
-    """The best replies to each post of `batch`, at most `beam` and the best first; texts differ.
+    """The best replies to each post of `batch`, at most `beam`, the best first, with distinct texts.
 
     Raises:
-        ConfigError: the vocabulary is too small for the beam; the trees have no order of words (K = 2).
+        ConfigError: the vocabulary is too small for the beam; the trees have no word order (K = 2).
     """
     search = _SEARCHES[_shape_of(model)]
     best: list[dict[str, ReplyHypothesis]] = []
@@ -130,7 +130,7 @@ def _chain_replies(
 def _linear_replies(
     model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
-    """Of a chain model that writes trees: only whole trees, of `max_words` words at most."""
+    """Replies of a chain model that writes trees: only complete trees of at most `max_words` words."""
     from espalier.decoding.beam import beam_search
     from espalier.decoding.constraints.preorder import Preorder
     from espalier.syntax.ternary import flatten, read_preorder
@@ -178,19 +178,19 @@ _SEARCHES: Final[dict[str, Any]] = {"chain": _chain_replies, "linear": _linear_r
 
 
 def _shape_of(model: Any) -> str:
-    """What a model writes; models of trees are known by the tree contract."""
+    """The form of a model's output. Models of trees are recognized by the tree contract."""
     if hasattr(model, "arity"):
         return "tree"
     return str(model.config.view.shape) if hasattr(model, "config") else "chain"
 
 
 def length_of(words: Sequence[str], decoder: DialogueDecoder) -> float:
-    """What the length penalty divides by: (n + 1)**`length_power`, where n + 1 is at most `max_words`."""
+    """The divisor of the length penalty: (n + 1)**`length_power`, where n + 1 is at most `max_words`."""
     return float(min(len(words) + 1, decoder.max_words) ** decoder.length_power)
 
 
 def check_arity(arity: int) -> None:
-    """Refuse trees whose words have no order.
+    """Raise an error for trees without a word order.
 
     Raises:
         ConfigError: K is neither 1 nor 3.

@@ -1,7 +1,7 @@
-"""Exemplars: training targets whose trees have the template of a given tree.
+"""Exemplars: training targets whose trees share the template of a given tree.
 
-An exemplar is a sentence of another meaning that has the wanted syntax (Chen et al. 2019). Our corpora come without
-exemplars, so one is chosen for each pair from the training split.
+An exemplar is a sentence with the wanted syntax and another meaning (Chen et al. 2019). Our corpora have no exemplars,
+so one is chosen from the training split for each pair.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from espalier.datasets.ragged import IntArray, Ragged
 
 
 def exemplars(wanted: Ragged, train: PairData, levels: int) -> IntArray:
-    """(trees,) the place in `train` of the exemplar of each tree.
+    """(trees,) index in `train` of the exemplar of each tree.
 
-    Its tree has the same top `levels` levels; if no tree has, the same top levels - 1, and so on. Among such trees the
-    one nearest in size is taken; of equals the smaller one, then the first by id.
+    Its tree has the same top `levels` levels; if there is no such tree, the same top `levels` - 1 levels, and so on.
+    Among such trees, the one closest in size is chosen; ties go to the smaller one, then to the first by id.
 
     Args:
-        wanted: the symbols of the trees, in the vocabulary of `train`.
+        wanted: symbols of the trees, in the vocabulary of `train`.
     """
     trees = train.columns["target_tree"]
     order = np.lexsort((np.array(train.ids), trees.lengths))
@@ -41,5 +41,5 @@ def exemplars(wanted: Ragged, train: PairData, levels: int) -> IntArray:
 
 
 def _rows(trees: Ragged) -> list[bytes]:
-    """The symbols of each tree, as something that can be a key."""
+    """The symbols of each tree in a hashable form."""
     return [trees.flat[start:end].tobytes() for start, end in zip(trees.offsets[:-1], trees.offsets[1:], strict=True)]

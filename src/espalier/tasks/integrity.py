@@ -1,4 +1,4 @@
-"""The judge of verse (SongNet, equation 11): how a plain decoder expects the mark that ends each unit."""
+"""The judge of verse (SongNet, equation 11): the probability of the mark that ends each unit under a plain decoder."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ CLOSING = 2
 
 
 class VerseJudge:
-    """The nats of the mark before each separator, given all before it."""
+    """The nats of the mark before each separator, given all tokens before it."""
 
     columns = ("judge_nats", "judge_marks", "judge_units")
 
     def check(self, decoder: Any, network: Any, dataset: Any) -> None:
-        """A plain decoder with a position for every token."""
+        """Check that the judge is a plain decoder with a position for every token."""
         if getattr(network, "reads_format", True):
             raise ConfigError(
                 "a judge that reads the format knows where marks stand",
@@ -43,7 +43,7 @@ class VerseJudge:
             )
 
     def read(self, texts: Sequence[str], vocabulary: VerseVocabulary) -> VerseData:
-        """Texts as targets without a format; words that the judge does not know are `UNK`."""
+        """Texts as targets without a format. Words unknown to the judge are `UNK`."""
         import numpy as np
 
         from espalier.datasets.verse.data import VerseData
@@ -54,9 +54,9 @@ class VerseJudge:
         return VerseData.of([str(row) for row in range(len(texts))], frames, vocabulary, targets=targets)
 
     def measure(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:
-        """(batch,) nats of the marks right before separators, how many there are, and how many units.
+        """(batch,) nats of the marks directly before separators, the number of these marks, and the number of units.
 
-        A unit without a final mark, or with one that the judge does not know, counts as a unit alone.
+        A unit whose final mark is missing or unknown to the judge is counted only as a unit.
         """
         import torch
 

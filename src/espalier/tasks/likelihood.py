@@ -1,4 +1,4 @@
-"""What a model says of rows that are given, such as how probable it finds them."""
+"""Measurements of a model on given rows, such as likelihoods."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ def measured(
     device: torch.device,
     follow: Callable[[Sequence[IntArray]], Iterable[IntArray]] = iter,
 ) -> dict[str, npt.NDArray[Any]]:
-    """(places,) each quantity that `measure` gives, by name; none if there are no places.
+    """The measured quantities by name, (places,) each; empty if there are no places.
 
     Args:
-        measure: takes a model and a batch, and gives (batch,) of each quantity: `Task.likelihood`, `Judge.measure`.
+        measure: function from a model and a batch to (batch,) values of each quantity: `Task.likelihood`,
+            `Judge.measure`.
         data: a split.
-        places: its rows that are measured.
-        device: where the model computes.
-        follow: iterates over the batches, such as with a progress bar.
+        places: indices of the measured rows.
+        device: device of the model.
+        follow: wraps the iteration over batches, for example with a progress bar.
     """
     import torch
 

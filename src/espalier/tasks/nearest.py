@@ -1,4 +1,4 @@
-"""The training texts nearest to a text, by the cosine of their TF-IDF vectors (Salton and Buckley 1988)."""
+"""The nearest training texts, by the cosine of TF-IDF vectors (Salton and Buckley 1988)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DECIMALS = 12
 class Nearest:
     """An index of texts by their words.
 
-    The weight of a word in a text is its count there times ln((1 + n) / (1 + df)) + 1, where df of the n texts have the
-    word. Unknown words and other specials count for nothing.
+    The weight of a word in a text is its count times ln((1 + n) / (1 + df)) + 1, where df of the n texts contain the
+    word. Unknown words and other specials are ignored.
 
     Args:
-        texts: the ids of their words; at least one text.
-        ids: of the texts; they decide between texts that are equally near.
+        texts: word ids of the texts; at least one text.
+        ids: ids of the texts, used to break ties.
         size: the number of word ids.
     """
 
@@ -42,7 +42,7 @@ class Nearest:
         self._weights = weights / np.sqrt(np.bincount(self._rows, weights**2, minlength=self.count))[self._rows]
 
     def cosines(self, words: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """(texts,) the cosine of each text and of a text of these word ids; 0 if they share no word."""
+        """(texts,) cosine of each text and a text with these word ids; 0 if they share no word."""
         words, counts = np.unique(words[words >= len(SPECIALS)], return_counts=True)
         weights = counts * self._idf[words]
         ends = self._ends[words]
@@ -53,7 +53,7 @@ class Nearest:
         return np.bincount(self._rows[entries], products, minlength=self.count) / max(norm, 1.0)
 
     def nearest(self, words: npt.NDArray[Any], count: int) -> IntArray:
-        """(count,) the places of the nearest texts, the nearest first; fewer if there are fewer texts."""
+        """(count,) indices of the nearest texts, the nearest first; fewer if there are fewer texts."""
         cosines = self.cosines(words).round(DECIMALS)
         last = max(0, self.count - count)
         near = np.flatnonzero(cosines >= np.partition(cosines, last)[last])

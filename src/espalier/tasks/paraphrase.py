@@ -1,4 +1,4 @@
-"""Paraphrases and their guiding trees, decoded by beam search (GuiG, section 4, and the papers of its baselines)."""
+"""Paraphrases and their guiding trees, decoded by beam search (GuiG, section 4, and papers of its baselines)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ParaphraseTask:
     likelihood_columns = ("nll", "tokens")
 
     def check(self, decoder: PairDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """Outputs must fit the model's positions, and models of trees need pairs with trees."""
+        """Check that outputs fit the model's positions, and that models of trees have pairs with trees."""
         if decoder.max_ids > network.positions:
             raise ConfigError(
                 f"{decoder.max_ids} ids, of a model that has {network.positions} positions",
@@ -52,15 +52,15 @@ class ParaphraseTask:
         check_constraint(decoder, view)
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
-        """One of the targets' pieces."""
+        """An n-gram model of the targets' pieces."""
         return {"ngram": NGramRow(TEXT_VIEW, given=("copied", "incomprehensible"))}
 
     def writes_words(self, language: Language) -> bool:
-        """Texts are words joined by spaces."""
+        """Always: texts are words joined by spaces."""
         return True
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
-        """Texts are compared by their trees, if the pairs have trees."""
+        """Whether the pairs have trees, by which texts are then compared."""
         return bool(network.view.writes == "text" and dataset.trees)
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class ParaphraseTask:
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: PairDecoder
     ) -> dict[str, Any]:
-        """The text or the tree, and its log-probability; if the decoder keeps it, the granularity as JSON."""
+        """The text or tree, and its log-probability; with the decoder's option, also the granularity as JSON."""
         view, ids = model.config.view, hypothesis.tokens if hypothesis else []
         kept = {"granularity": _json(getattr(hypothesis, "granularity", None))} if decoder.granularity else {}
         return {
@@ -128,7 +128,7 @@ class ParaphraseTask:
         }
 
     def likelihood(self, model: Any, batch: PairBatch) -> dict[str, Tensor]:
-        """Nats and the number of ids of each reference, EOS included, given the pair's guiding tree."""
+        """The nats and number of ids of each reference, including EOS, given the pair's guiding tree."""
         return {"nll": model.token_losses(batch).double().sum(1), "tokens": batch.real.sum(1)}
 
     def facts(self, model: Any) -> dict[str, str]:
@@ -142,7 +142,7 @@ class ParaphraseTask:
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
-        """The families that scoring names, of texts; the similarity of trees to the references' trees."""
+        """For texts, the families named by scoring; for trees, the similarity to the references' trees."""
         return statistics_of(outputs, scoring)
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
@@ -158,11 +158,11 @@ class ParaphraseTask:
         return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else {**HEADLINE, **PROTOCOL_HEADLINE}
 
     def counts(self, outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
-        """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`)."""
+        """The numbers of outputs that are not trees, or of unparsed texts, and of records by part (`TrainingPairs`)."""
         return counts_of(outputs, scoring)
 
     def settings(self, decoder: PairDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        """The protocol is the tree that guides a text, or the constraint of a tree."""
+        """The settings to show. `protocol` is the tree that guides a text, or the constraint of a tree."""
         if network.view.writes == "tree":
             constraints = {"none": "unconstrained", "tree": "well-formed"}
             protocol = constraints.get(decoder.constraint, "template kept")
@@ -189,7 +189,7 @@ def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:
 
 
 def _json(granularity: GranularityValues | None) -> str:
-    """Values to 3 digits after the point; "" for no hypothesis."""
+    """Values with 3 decimals as JSON; "" without a hypothesis."""
     if granularity is None:
         return ""
     layers = {

@@ -73,16 +73,16 @@ def baseline_rows(table: pd.DataFrame, ready: Ready, train: PairData, seed: int)
 
 
 def _targets(data: PairData, places: Sequence[int] | IntArray) -> list[str]:
-    """The targets at these places, as text."""
+    """The targets with these indices, as text."""
     targets = data.columns["target"]
     bounds = targets.offsets
     return [data.vocabulary.decode_text(targets.flat[bounds[n] : bounds[n + 1]].tolist()) for n in places]
 
 
 def _noised(table: pd.DataFrame, vocabulary: PairVocabulary, seeds: Sequence[int]) -> list[str]:
-    """The sources, each word replaced with probability `NOISE` by one that the references have, as often as they do.
+    """The sources, with each word replaced with probability `NOISE` by a random word of the references, by frequency.
 
-    Words are what blanks part after BERT's clean-up: a mark goes with its word.
+    Texts are split at spaces after BERT's clean-up, so a mark belongs to its word.
     """
     import numpy as np
 

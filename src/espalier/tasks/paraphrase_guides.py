@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def guides_of(
     decoder: PairDecoder, records: Sequence[Pair], guidance: Any, seed: int, sample: int, model: Any
 ) -> list[str] | None:
-    """The tree that guides each text; None for a model that writes trees or reads none."""
+    """The tree that guides each text; None if the model writes trees or reads none."""
     view = model.config.view
     if view.writes == "tree" or "target_tree" not in view.reads:
         return None
@@ -42,7 +42,7 @@ def guides_of(
 
 
 def templates_of(ready: Ready, decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView) -> list[str]:
-    """Each pair's template: the target's, or the sample-th most frequent of the dataset; "" if the model reads none."""
+    """The template of each pair: the target's, or the `sample`-th most frequent of the dataset; "" if unread."""
     if decoder.template == "frequent":
         frequent = ready.extras["templates"]
         if sample >= len(frequent):

@@ -1,4 +1,4 @@
-"""How paraphrases and trees are scored."""
+"""Scoring of paraphrases and trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PairScoring(Scoring):
-    """How paraphrases are scored."""
+    """Settings of scoring paraphrases."""
 
     #: GuiG's families (`trees` only where the pairs have trees), and the protocols of C-DNPG, `released` and `paper`,
     #: with its count of copies (`espalier.metrics.ibleu`).
@@ -43,10 +43,10 @@ class PairScoring(Scoring):
 
 
 def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
-    """The families that scoring names, of texts; the similarity of trees to the references' trees.
+    """For texts, the families named by scoring; for trees, the similarity to the references' trees.
 
-    If the dataset keeps its training pairs, also of the pairs that share no side with them, and of those whose
-    sides they join.
+    If the dataset keeps its training pairs, there are also families for the pairs that share no side with them
+    (`unseen`), and for those whose sides they link (`joined`).
     """
     from espalier.metrics.paraphrase import (
         Sides,
@@ -98,9 +98,9 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
 
 
 def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
-    """Outputs that are not trees, or texts that could not be parsed; the records of each part (`TrainingPairs`).
+    """The numbers of outputs that are not trees, or of unparsed texts, and of records in each part (`TrainingPairs`).
 
-    Of texts whose training data are at hand also the records whose source, or reference, is a text of training.
+    If the training data are available, also the numbers of records whose source, or reference, is a training text.
     """
     if outputs.facts["writes"] == "tree":
         return {"no tree": int((outputs.table["tree"] == "").sum())}
@@ -120,10 +120,10 @@ def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
 
 
 def _cut(sides: Sides, outputs: Outputs, pieces: int) -> Sides:
-    """The sides without what comes after their first word pieces.
+    """The sides, cut after their first `pieces` word pieces.
 
     Raises:
-        DataError: the vocabulary is not at hand.
+        DataError: the vocabulary is missing.
     """
     from espalier.metrics.paraphrase import Sides
 

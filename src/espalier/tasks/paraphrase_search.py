@@ -1,4 +1,4 @@
-"""The search of paraphrases and of their trees, by beam search under a constraint."""
+"""The search for paraphrases and their trees, by beam search under a constraint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class PairDecoder(Decoder):
-    """How a model of pairs is decoded: `decoder` of a run in params.yaml."""
+    """Settings of decoding with a model of pairs: `decoder` of a run in params.yaml."""
 
     #: The tree that guides a text generator: the target's own, its template, or the output of another run.
     guide: Literal["target", "template", "run"] = "target"
@@ -59,8 +59,8 @@ def search(
     """The `beam` best texts or trees of each pair.
 
     Args:
-        view: of the batch. It may have a template for the constraint that the model does not read.
-        constraint: in the place of the decoder's.
+        view: view of the batch. It may include a template only for the constraint, which the model does not read.
+        constraint: replaces that of the decoder.
     """
     from espalier.decoding.beam import beam_search
 
@@ -71,10 +71,10 @@ def search(
 
 
 def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint:
-    """The decoder's constraint, over the ids that the model writes; specials are never allowed.
+    """The decoder's constraint over the ids that the model writes. Specials are never allowed.
 
     Raises:
-        ConfigError: a constraint of trees, for texts.
+        ConfigError: the constraint is for trees, but the model writes texts.
     """
     import torch
 
@@ -98,13 +98,13 @@ def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabu
 
 
 def check_constraint(decoder: PairDecoder, view: PairView) -> None:
-    """Raise a ConfigError for a constraint of trees where texts are written."""
+    """Raise a ConfigError if a constraint for trees is used with texts."""
     if view.writes == "text" and decoder.constraint != "none":
         raise ConfigError(f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts")
 
 
 def tree_text(ids: Sequence[int], view: PairView, vocabulary: PairVocabulary) -> str:
-    """The tree of ids as a Penn string; "" if they are not a tree."""
+    """The tree of ids as a Penn string; "" if the ids do not form a tree."""
     symbols = vocabulary.trees
     try:
         return write_tree(symbols.decode(ids) if view.form == "levels" else symbols.decode_bracketed(ids))

@@ -1,4 +1,4 @@
-"""Words with the frequencies that they have in training verse: what chance alone would write."""
+"""Random words with the frequencies of training verse, as a chance baseline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RandomWords:
     """The known words of training verse, without marks.
 
     Raises:
-        DataError: there are none.
+        DataError: there are no such words.
     """
 
     def __init__(self, train: VerseData) -> None:
@@ -26,6 +26,6 @@ class RandomWords:
             raise DataError("no known word", file="the training split", remedy="lower the dataset's min_count")
 
     def draw(self, count: int, seed: int) -> list[str]:
-        """`count` words, independent of each other."""
+        """`count` words, drawn independently."""
         places = np.random.default_rng(seed).integers(self._ends[-1], size=count)
         return [self.vocabulary.token(word) for word in np.searchsorted(self._ends, places, side="right").tolist()]

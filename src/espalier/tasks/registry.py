@@ -1,4 +1,4 @@
-"""The tasks. Add your own in a module that params.yaml lists under `plugins`: `TASKS["mine"] = Mine()`."""
+"""The tasks. Add your own in a module listed under `plugins` in params.yaml: `TASKS["mine"] = Mine()`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def task(name: str, *, where: str | None = None) -> Task:
     """The task registered under `name`.
 
     Raises:
-        ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
+        ConfigError: the name is not registered; `where` is the key of params.yaml with the name.
     """
     return entry("task", TASKS, name, where=where)

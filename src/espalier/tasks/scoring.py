@@ -1,4 +1,4 @@
-"""The scores of outputs: their statistics segment by segment, and the metrics that these give."""
+"""Scores of outputs: statistics of each segment, and the metrics computed from them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def scored(
     """The scores of outputs.
 
     Args:
-        scoring: settings of the task's scoring, as params.yaml gives them.
+        scoring: settings of the task's scoring, as in params.yaml.
 
     Returns:
-        One row for each segment with its statistics; the metrics that DVC compares; and the details of all metrics,
+        A table of statistics with one row per segment; the metrics that DVC compares; and the details of all metrics,
         with counts.
     """
     options = kind.scoring.model_validate(scoring)
@@ -53,9 +53,9 @@ def scored(
 
 
 def _with_own(block: Segments, own: Mapping[str, Array], table: pd.DataFrame) -> Segments:
-    """A task's segments with the statistics of own metrics, which have a row for each text.
+    """The segments of a task with the statistics of user-defined metrics, which have one row per text.
 
-    Where a segment is all samples of a record, as in dialogue, the rows of its samples are summed.
+    If a segment consists of all samples of a record, as in dialogue, the rows of its samples are summed.
     """
     keys = list(SEGMENT_COLUMNS) if len(block.rows) == len(table) else ["id", "seed"]
     for name, rows in own.items():
@@ -66,7 +66,7 @@ def _with_own(block: Segments, own: Mapping[str, Array], table: pd.DataFrame) ->
 
 
 def _table(blocks: Sequence[Segments]) -> pd.DataFrame:
-    """One column for each statistic; empty where a family has none of the row's segment."""
+    """One column per statistic; empty if a family has none for the segment of a row."""
     tables = []
     for block in blocks:
         columns: dict[str, Any] = {

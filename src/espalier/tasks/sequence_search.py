@@ -1,4 +1,4 @@
-"""How tasks decode texts token by token under a constraint: by sampling, or by beam search."""
+"""Decoding of texts token by token under a constraint, by sampling or by beam search."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def prefixes(decoder: Any) -> int:
-    """The number of prefixes that the search keeps for each prompt: the beam size; 1 for sampling."""
+    """The number of prefixes that the search keeps per prompt: the beam size; 1 for sampling."""
     return int(decoder.beam) if decoder.method == "beam" else 1
 
 
 def decode(
     model: Any, batch: Any, decoder: Any, seeds: Sequence[int], constraint: Constraint, max_ids: int
 ) -> list[list[Hypothesis]]:
-    """The texts for each prompt of a batch: one by sampling, whose scores are NaN; at most `beam` by search.
+    """The texts for each prompt of a batch: one by sampling, with score NaN; at most `beam` by search.
 
     Args:
         decoder: settings with `method` ("top_k" or "beam"), `top_k`, `temperature`, `beam` and `length_power`.

@@ -1,4 +1,4 @@
-"""Tasks: what a model is to write, how it is decoded, and how its outputs are judged."""
+"""Tasks: what a model writes, how it is decoded, and how its outputs are scored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXT_COLUMNS: Final = ("id", "seed", "sample")
 
 
 class Scoring(Settings):
-    """A base for the settings of scoring."""
+    """The base of the settings of scoring."""
 
     #: Metrics of the user's own (`espalier.metrics.registry`) besides the task's, and the version of each. Raise a
     #: version when the metric's code changes: the runs that name it are then scored again.
@@ -47,7 +47,7 @@ class Scoring(Settings):
 
 
 class Decoder(Settings):
-    """A base for the settings of decoding."""
+    """The base of the settings of decoding."""
 
     @property
     def needs_lexicon(self) -> bool:
@@ -61,9 +61,9 @@ class Ready:
 
     Attributes:
         records: the records that fit the encoding.
-        data: the same rows as ids.
-        extras: what the encoding keeps of the training records besides ids, by name, such as frequent templates.
-        unfit: how many records of the split were quarantined.
+        data: the same records as ids.
+        extras: data of the training records that the encoding keeps besides ids, by name, such as frequent templates.
+        unfit: number of quarantined records of the split.
     """
 
     records: Sequence[Any]
@@ -74,13 +74,13 @@ class Ready:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Settings of a run that every task has.
+    """Settings of a run that all tasks share.
 
     Attributes:
         samples: the number of texts for each record.
-        seed: of the run. Random draws depend on it, on the model's seed, and on the record's id.
-        guidance: the outputs of the run that guides this one, or None.
-        lexicon: the folder of a source that words are looked up in (WordNet, couyun), or None.
+        seed: seed of the run. Random draws depend on it, on the model's seed, and on the record's id.
+        guidance: outputs of the run that guides this one, or None.
+        lexicon: folder of a source for looking up words (WordNet, couyun), or None.
     """
 
     samples: int = 1
@@ -91,18 +91,18 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Prompts to be decoded, and references whose likelihood is measured.
+    """Prompts to decode, and references whose likelihood is measured.
 
     Attributes:
         data: one encoded row for each record.
-        prompts: (prompts,) the rows of `data` to be decoded, once each; a row may occur several times.
-        rows: for each prompt the first columns of its output rows, one row for each record with this prompt: `id`,
+        prompts: (prompts,) rows of `data` to decode; a row may occur several times.
+        rows: for each prompt, the first columns of its output rows, one row per record with this prompt: `id`,
             `cluster`, `sample`, and columns of the record.
-        kept: the number of hypotheses of a prompt that are kept; the r-th, from 0, has `sample` + r.
-        rerank: takes (prompts,) rows of `data` and the hypotheses of each, and returns these in another order.
-        measure: takes (records,) rows of `data`; returns columns for them besides those of `likelihood`.
+        kept: number of hypotheses kept per prompt; hypothesis r, from 0, gets the sample number `sample` + r.
+        rerank: function from (prompts,) rows of `data` and their hypotheses to the reordered hypotheses.
+        measure: function from (records,) rows of `data` to columns besides those of `likelihood`.
         given: further arguments of the task's `generate`, such as rhyme books.
-        check: raises ConfigError where a prompt has no answer; it is called before any is decoded.
+        check: function that raises ConfigError if a prompt cannot be answered; it is called before decoding.
     """
 
     data: Any
@@ -120,17 +120,18 @@ class Outputs:
     """The outputs of a run, and further data for scoring them.
 
     Attributes:
-        table: one row for each hypothesis: `id`, `cluster`, `seed`, `sample`, `text`, the task's columns, and the
+        table: one row per hypothesis: `id`, `cluster`, `seed`, `sample`, `text`, the task's columns, and the
             likelihood of the record's reference.
-        language: of the texts.
-        seed: of the run.
-        annotations: the parses of the texts, row by row, or None.
-        dev: the likelihoods of the dev split's references, or None if the task has no `dev_likelihood`.
-        lexicon: the folder of a source that the metrics look words up in (WordNet, couyun), or None.
-        is_grammatical: whether the corpus's grammar derives a text's words; None for a corpus without grammar.
-        facts: the metadata of the table.
-        train: reads the training split of the run's dataset, or of the dataset that a baseline names; or None.
-        extras: reads what the dataset that was decoded keeps of its training records besides ids, by name.
+        language: language of the texts.
+        seed: seed of the run.
+        annotations: parses of the texts, row by row, or None.
+        dev: likelihoods of the dev references, or None if the task has no `dev_likelihood`.
+        lexicon: folder of a source for looking up words (WordNet, couyun), or None.
+        is_grammatical: function that tells whether the grammar of the corpus derives a list of words; None without a
+            grammar.
+        facts: metadata of the table.
+        train: function that reads the training split of the dataset of the run or baseline; or None.
+        extras: function that reads data of the training records that the dataset keeps besides ids, by name.
     """
 
     table: pd.DataFrame
@@ -145,7 +146,7 @@ class Outputs:
     extras: Callable[[], Mapping[str, Any]] = dict
 
     def training(self) -> Any | None:
-        """The training split; None if it is not known or has no rows, as in a test set of other authors."""
+        """The training split; None if it is unknown or empty, as for a test set of other authors."""
         train = self.train() if self.train is not None else None
         return train if train is not None and len(train) else None
 
@@ -153,7 +154,7 @@ class Outputs:
         """The parses of the texts.
 
         Raises:
-            ArtifactError: there are none, or they are of other rows.
+            ArtifactError: they are missing, or belong to other rows.
         """
         keys = list(TEXT_COLUMNS)
         if self.annotations is None or not self.annotations[keys].equals(self.table[keys]):
@@ -168,10 +169,10 @@ class Segments(NamedTuple):
 
     Attributes:
         rows: (segments,) `SEGMENT_COLUMNS`, and columns of text that reports show.
-        families: by metric family, (segments, k).
-        library: the values that published libraries give these segments, by metric. They are the ones recorded, and
-            must equal those of the statistics.
-        audits: what is recorded in the details of checks of these statistics, by name.
+        families: statistics by metric family, (segments, k).
+        library: values of published libraries for these segments, by metric. They are the recorded scores, and must
+            equal those of the statistics.
+        audits: results of checks of these statistics, for the details, by name.
     """
 
     rows: pd.DataFrame
@@ -182,15 +183,15 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True)
 class BaselineRow:
-    """One row of a report without a trained model, such as the references.
+    """A row of a report without a trained model, such as the references.
 
     Attributes:
-        title: what is written, in a few words.
-        columns: the columns that replace those of the output table: `text`, and others of the task.
-        trees: the parses of the texts, if they are known.
-        trivial: whether anybody could write this without a model, so that a model should do better. References are not.
-        given: the metrics whose value follows from how the row is made. A model need not do better in these.
-        reads: what it is given of the text to come, by the names of structures, or "topic".
+        title: a short description of the texts.
+        columns: columns that replace those of the output table: `text`, and others of the task.
+        trees: parses of the texts, if known.
+        trivial: whether the texts need no model, so that every model should do better. References are not trivial.
+        given: metrics whose value follows from the construction of the row. A model need not do better in these.
+        reads: what the row is given of the text to come: names of structures, or "topic".
     """
 
     title: str
@@ -203,12 +204,12 @@ class BaselineRow:
 
 @dataclass(frozen=True)
 class NGramRow:
-    """One row of a report by an n-gram model that is counted where the report is made.
+    """A row of a report for an n-gram model, which is fitted when the report is made.
 
     Attributes:
-        view: of the batches that it counts, whose targets are texts, or trees.
-        order: the length of its n-grams.
-        reads: what it is given besides the text so far, in a few words.
+        view: view of its training batches, whose targets are texts or trees.
+        order: length of its n-grams.
+        reads: a short description of its input besides the text so far.
         discounts: 1, or 3 for modified Kneser-Ney smoothing.
         given: as in `BaselineRow`.
     """
@@ -221,44 +222,44 @@ class NGramRow:
 
 
 class Judge(Protocol):
-    """A language model, trained by itself, that reads what was written and its references."""
+    """A separately trained language model that scores outputs and references."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of `measure`, which outputs have for the text, and with `reference_` before them."""
+        """The columns of `measure`. Outputs have them for the text and, prefixed by `reference_`, for the reference."""
         ...
 
     def check(self, decoder: Any, network: Any, dataset: Any) -> None:
-        """Refuse a model that cannot judge these texts, when params.yaml is read.
+        """Raise an error, when params.yaml is read, for a model that cannot judge these texts.
 
         Args:
-            decoder, dataset: validated settings of how the texts are decoded, and of the dataset that is decoded.
+            decoder, dataset: validated settings of the decoding and of the decoded dataset.
             network: validated settings of the judging model.
 
         Raises:
-            ConfigError: it cannot.
+            ConfigError: the model cannot judge these texts.
         """
         ...
 
     def read(self, texts: Sequence[str], vocabulary: Any) -> Any:
-        """Texts of any shape, encoded with the judge's vocabulary."""
+        """Encode any texts with the judge's vocabulary."""
         ...
 
     def measure(self, model: Any, batch: Any) -> dict[str, Tensor]:
-        """(batch,) what the judging model says of texts that `read` encoded."""
+        """(batch,) values of the judging model for texts encoded by `read`."""
         ...
 
     def controls(self, table: pd.DataFrame, train: Any, seed: int) -> Mapping[str, BaselineRow]:
-        """Rows that the judge must find worse than the references. The arguments are those of `Task.baselines`."""
+        """Rows that the judge must rate worse than the references. Arguments are as in `Task.baselines`."""
         ...
 
 
 class Task(Protocol):
-    """How outputs are decoded and scored. Register it in `TASKS`. Importing it must not import torch."""
+    """Decoding and scoring of outputs. Register a task in `TASKS`. Importing it must not import torch."""
 
     @property
     def encodings(self) -> tuple[str, ...]:
-        """The encodings whose rows it decodes."""
+        """The encodings whose rows the task decodes."""
         ...
 
     @property
@@ -273,49 +274,49 @@ class Task(Protocol):
 
     @property
     def dev_likelihood(self) -> bool:
-        """Whether the likelihood of the dev split's references is measured as well."""
+        """Whether the likelihood of the dev references is measured as well."""
         ...
 
     @property
     def judge(self) -> Judge | None:
-        """How a run's `lm` judges its texts; None if texts of this task have no judge."""
+        """The judge for a run's `lm`; None if texts of this task have no judge."""
         ...
 
     @property
     def likelihood_columns(self) -> tuple[str, ...]:
-        """The keys of `likelihood`, and of `Inputs.measure`."""
+        """The keys of the results of `likelihood` and of `Inputs.measure`."""
         ...
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
-        """The n-gram models of the training targets that stand in a report, by name; the first reads no source."""
+        """The n-gram models of the training targets for a report, by name. The first reads no source."""
         ...
 
     def writes_words(self, language: Language) -> bool:
-        """Whether its texts are words joined by single spaces, as they are to be parsed; else the parser finds them."""
+        """Whether texts are words joined by single spaces, to be parsed as such; else the parser segments them."""
         ...
 
     def check(self, decoder: Any, network: Any, dataset: Any, samples: int) -> None:
-        """Refuse settings that do not fit together, when params.yaml is read.
+        """Raise an error, when params.yaml is read, for settings that do not fit together.
 
         Args:
-            decoder, network, dataset: validated settings of the run, of its model, and of the dataset that it decodes.
-            samples: of the run.
+            decoder, network, dataset: validated settings of the run, its model, and the decoded dataset.
+            samples: number of samples of the run.
 
         Raises:
-            ConfigError: `where` is the key inside the run's entry, such as "decoder.beam".
+            ConfigError: settings do not fit; `where` is the key in the run's entry, such as "decoder.beam".
         """
         ...
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
-        """Whether scoring needs parses of the texts, for these settings of a model and of a dataset."""
+        """Whether scoring needs parses of the texts, for these settings of a model and a dataset."""
         ...
 
     def inputs(self, ready: Ready, model: Any, decoder: Any, options: RunOptions, seed: int) -> list[Inputs]:
-        """The prompts for the model of this seed."""
+        """The prompts for the model with this seed."""
         ...
 
     def prefixes(self, decoder: Any) -> int:
-        """The number of prefixes that the search keeps for each prompt."""
+        """The number of prefixes that the search keeps per prompt."""
         ...
 
     def generate(self, model: Any, batch: Any, decoder: Any, seeds: Sequence[int]) -> list[list[Any]]:
@@ -323,31 +324,31 @@ class Task(Protocol):
         ...
 
     def columns(self, hypothesis: Any | None, row: Mapping[str, Any], model: Any, decoder: Any) -> dict[str, Any]:
-        """The last columns of an output row; `hypothesis` is None if the search found too few."""
+        """The last columns of an output row. `hypothesis` is None if the search found too few."""
         ...
 
     def likelihood(self, model: Any, batch: Any) -> dict[str, Tensor]:
-        """(batch,) nats of each reference, and the counts that they are divided by."""
+        """(batch,) nats of each reference, and the counts by which they are divided."""
         ...
 
     def facts(self, model: Any) -> dict[str, str]:
-        """Facts of the model that scoring needs; they are kept in the metadata of the outputs."""
+        """Facts of the model for scoring, which are kept in the metadata of the outputs."""
         ...
 
     def baselines(self, table: pd.DataFrame, ready: Ready, train: Any, seed: int) -> Mapping[str, BaselineRow]:
         """Rows of a report that need no model, such as the references.
 
         Args:
-            table: the output table whose texts they replace.
-            ready: the split that the table was made from.
-            train: the encoded rows of the training split, at least one.
-            seed: of random draws, which depend on the record's id as well.
+            table: output table whose texts are replaced.
+            ready: the decoded split.
+            train: encoded rows of the training split, at least one.
+            seed: seed of random draws, which also depend on the record's id.
 
         Returns:
             The rows by name.
 
         Raises:
-            DataError: the training split has no row that can serve.
+            DataError: the training split has no usable row.
         """
         ...
 
@@ -356,33 +357,33 @@ class Task(Protocol):
         ...
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
-        """The metrics that are computed from one family's statistics."""
+        """The metrics computed from the statistics of one family."""
         ...
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
-        """The metrics that DVC shows: {short name: name}."""
+        """The metrics that DVC shows, as {short name: name}."""
         ...
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
-        """Counts for the details besides records and texts."""
+        """Counts for the details file of a run, besides the numbers of records and texts."""
         ...
 
     def settings(self, decoder: Any, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        """The settings of a run that a report shows, `protocol` first; None for those that do not apply.
+        """The settings of a run that a report shows, `protocol` first; None for settings that do not apply.
 
         Args:
             decoder, network: validated settings of the run and of its model.
-            samples: of the run.
-            guidance: the key of the run that guides this one, or None.
+            samples: number of samples of the run.
+            guidance: key of the run that guides this one, or None.
         """
         ...
 
 
 def shown_settings(decoder: Decoder, always: Sequence[str], never: Sequence[str] = ()) -> dict[str, Any]:
-    """The settings of a decoder that a report shows: those of `always`, and all that differ from their defaults.
+    """The settings of a decoder that a report shows: those in `always`, and all that differ from their defaults.
 
     Args:
-        never: settings that do not apply, or are shown otherwise.
+        never: settings that do not apply or are shown elsewhere.
     """
     defaults = {name: field.default for name, field in type(decoder).model_fields.items()}
     return {name: value for name, value in decoder if name not in never and (name in always or value != defaults[name])}

@@ -1,8 +1,8 @@
-"""Look up a text's partner in the training pairs, and find the test pairs that share texts with them.
+"""Look up a text's partner in the training pairs, and find test pairs that share texts with them.
 
-Texts are compared by their letters, as leakage is counted; texts without letters are compared as they are. A test pair
-is `unseen` if no training pair has one of its sides. It is `joined` if a chain of training pairs leads from one side to
-the other: a model can then memorize the paraphrase, though the pair itself is not trained on.
+Texts are compared by their letters, as for leakage; texts without letters are compared unchanged. A test pair is
+`unseen` if no training pair has one of its sides. It is `joined` if a chain of training pairs links its two sides: a
+model can then memorize the paraphrase although the pair itself is not in training.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from espalier.corpora.linked import linked
 
 
 class TrainingPairs:
-    """Training pairs by their sides.
+    """Training pairs, indexed by their sides.
 
     Args:
-        pairs: `source` and `target` of each.
+        pairs: (source, target) of each pair.
     """
 
     def __init__(self, pairs: Sequence[Mapping[str, str]]) -> None:
@@ -30,11 +30,11 @@ class TrainingPairs:
             self._partner.setdefault(target, pair["source"])
 
     def look_up(self, text: str) -> str | None:
-        """The other side of the first training pair that has this text as a side, or None."""
+        """The other side of the first training pair with this text as a side, or None."""
         return self._partner.get(_key(text))
 
     def parts(self, sources: Sequence[str], references: Sequence[str]) -> dict[str, list[bool]]:
-        """For each pair whether it is `unseen`, and whether it is `joined`."""
+        """For each pair, whether it is `unseen`, and whether it is `joined`."""
         ends = [
             (self._group.get(_key(source)), self._group.get(_key(reference)))
             for source, reference in zip(sources, references, strict=True)

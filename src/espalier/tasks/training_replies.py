@@ -1,4 +1,4 @@
-"""Replies that stand in the training split: rows of a report on dialogue that need no model."""
+"""Replies from the training split as rows of a report on dialogue."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 
 def training_replies(table: pd.DataFrame, data: DialogueData, train: DialogueData, seed: int) -> dict[str, BaselineRow]:
-    """For each post a list of replies, as long as the table's: the commonest, those to the nearest posts, random ones.
+    """For each post, lists of training replies: the most frequent, those to the nearest posts, and random ones.
 
-    Replies with unknown words are left out, for no model could write them. All rows of one post have the same list.
+    Lists are as long as those of the table. Replies with unknown words are left out, since no model could write them.
+    All rows of one post have the same list.
 
     Args:
-        table: an output table; `sample` is the rank in the list.
-        data: the encoded rows that it was made from.
+        table: output table; `sample` is the rank in the list.
+        data: the decoded rows.
 
     Raises:
         DataError: every reply has an unknown word.
@@ -59,7 +60,7 @@ def training_replies(table: pd.DataFrame, data: DialogueData, train: DialogueDat
 
 
 def reply_columns(texts: Sequence[str]) -> dict[str, list[Any]]:
-    """The columns of replies that no model wrote. An empty text is a missing reply."""
+    """The columns for replies that no model wrote. An empty text is a missing reply."""
     blank = [""] * len(texts)
     scores = [0.0 if text else float("nan") for text in texts]
     return {"text": list(texts), "heads": blank, "cut": blank, "score": scores}
@@ -73,7 +74,7 @@ def _texts(data: DialogueData) -> list[str]:
 
 
 def _nearest(table: pd.DataFrame, data: DialogueData, train: DialogueData) -> dict[str, IntArray]:
-    """For each post the places of the training pairs whose posts are the nearest, one for each rank."""
+    """For each post, the indices of the training pairs with the nearest posts, one per rank."""
     index = Nearest(train.columns["source"], train.ids, train.vocabulary.text_size)
     place_of = {id_: place for place, id_ in enumerate(data.ids)}
     posts, count = data.columns["source"], int(table["sample"].max()) + 1

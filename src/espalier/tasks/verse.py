@@ -39,7 +39,7 @@ class VerseTask:
     likelihood_columns = LIKELIHOOD
 
     def check(self, decoder: VerseDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """A text must fit the model's positions, a free one keeps nothing of its frame, and kept words must be read."""
+        """Check that texts fit, that free texts keep nothing of the frame, and that kept words are used."""
         kept = [name for name in ("marks", "rhyme", "tone") if getattr(decoder, name)]
         if decoder.mode == "free" and kept:
             raise ConfigError(f"free texts keep no {kept[0]}", where=f"decoder.{kept[0]}", remedy="mode: frame")
@@ -57,21 +57,21 @@ class VerseTask:
             )
 
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
-        """One that reads no frame."""
+        """An n-gram model that reads no frame."""
         return {"ngram": NGramRow(View())}
 
     def writes_words(self, language: Language) -> bool:
-        """Units are cut into words by the parser."""
+        """Never: the parser segments units into words."""
         return False
 
     def needs_annotation(self, network: Any, dataset: Any) -> bool:
-        """Verse is scored without parses."""
+        """Never: verse is scored without parses."""
         return False
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
     def inputs(self, ready: Ready, model: Any, decoder: VerseDecoder, options: RunOptions, seed: int) -> list[Inputs]:
-        """Each format `samples` times. Poems of one tune, and those of one format, are one cluster."""
+        """Each format `samples` times. Poems of one tune, and poems of one format, form one cluster."""
         return [inputs_of(ready, decoder, options)]
 
     def prefixes(self, decoder: VerseDecoder) -> int:
@@ -89,10 +89,10 @@ class VerseTask:
         """The texts for each frame of the batch: one by sampling, at most `beam` by search.
 
         Args:
-            books: where other rhyme books than Mandarin are read from.
+            books: source of the rhyme books other than Mandarin.
 
         Raises:
-            ConfigError: no text of the model meets a frame.
+            ConfigError: no text of the vocabulary fits a frame.
         """
         constraint = verse_constraint(decoder, model.vocabulary, books)
         max_ids = batch.c.shape[1] + decoder.extra_tokens
@@ -101,7 +101,7 @@ class VerseTask:
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: VerseDecoder
     ) -> dict[str, Any]:
-        """The text; in `frame` with the reference's marks, even those that the vocabulary does not have."""
+        """The text. In the mode `frame` it has the marks of the reference, even unknown ones."""
         language = model.vocabulary.language
         format_ = None
         if decoder.mode == "frame":
@@ -126,11 +126,11 @@ class VerseTask:
         }
 
     def facts(self, model: Any) -> dict[str, str]:
-        """Nothing."""
+        """An empty mapping."""
         return {}
 
     def baselines(self, table: pd.DataFrame, ready: Ready, train: VerseData, seed: int) -> Mapping[str, BaselineRow]:
-        """The reference poems, and training words drawn at random into their formats."""
+        """The reference poems, and random training words in their formats."""
         from espalier.metrics.verse import KEYS
 
         language = train.vocabulary.language
@@ -167,11 +167,11 @@ class VerseTask:
         return HEADLINE
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
-        """Different texts and clusters; with a rhyme book, the poems that fit the form of their tune."""
+        """The numbers of distinct texts and clusters; with a rhyme book, of poems that fit the form of their tune."""
         return counts_of(outputs)
 
     def settings(self, decoder: VerseDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        """Those that the method or the mode does not use are None or left out."""
+        """The settings to show. Settings that the method or mode does not use are None or left out."""
         beam = decoder.method == "beam"
         never = ["mode", "marks", "rhyme", "book", "tone", "method", "top_k", "temperature" if beam else "length_power"]
         return {

@@ -1,4 +1,4 @@
-"""How verse is scored."""
+"""Scoring of verse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JUDGE: Final = VerseJudge()
 
 
 class VerseScoring(Scoring):
-    """How verse is scored."""
+    """Settings of scoring verse."""
 
     #: The rules that the format is scored by (SongNet, section 4.3).
     rules: Literal["songci", "sonnet"]
@@ -32,9 +32,9 @@ class VerseScoring(Scoring):
 def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
     """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
 
-    Format, rhyme and perplexity also of the texts whose format the training split has, and of those with a new one.
-    With a rhyme book the rows have the columns of `marked_places` too. Where formats keep words, also whether each text
-    has them.
+    Format, rhyme and perplexity are also computed separately for texts whose format occurs in training and for texts
+    with a new format. With a rhyme book, rows also have the columns of `marked_places`. If formats keep words, there
+    are statistics of the kept words.
     """
     from espalier.metrics.integrity import integrity_families
     from espalier.metrics.literals import literal_statistics
@@ -72,9 +72,9 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
 
 
 def counts_of(outputs: Outputs) -> dict[str, int]:
-    """How many different texts and clusters there are. A search that draws nothing writes one text for each frame.
+    """The numbers of distinct texts and clusters. A deterministic search writes one text for each frame.
 
-    With a rhyme book, the poems that have a tune of the form book, and those that fit a variant of it.
+    With a rhyme book, also the numbers of poems whose tune is in the form book, and of those that fit a variant.
     """
     from espalier.metrics.prosody import fitting
 
@@ -93,7 +93,7 @@ def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
 
 
 def _mark_likelihoods(table: pd.DataFrame) -> MarkLikelihoods:
-    """What the judge said; where there was none, of no mark."""
+    """The values of the judge; zero marks if there was no judge."""
     from espalier.metrics.integrity import MarkLikelihoods
 
     columns = [*JUDGE.columns, *(f"reference_{name}" for name in JUDGE.columns[:2])]

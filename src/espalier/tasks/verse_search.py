@@ -1,4 +1,4 @@
-"""How verse is decoded, in one of two modes: which texts fit a format, and what is written of them.
+"""Decoding of verse in two modes, which differ in what the model predicts and what is copied from the frame.
 
 free: words, marks, separators and the end mark are predicted.
 frame: words and marks are predicted; separators, the end mark and literals are copied from the frame (released code).
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class VerseDecoder(Decoder):
-    """How verse is decoded: `decoder` of a run in params.yaml."""
+    """Settings of decoding verse: `decoder` of a run in params.yaml."""
 
     mode: Literal["free", "frame"] = "free"
     #: In `frame`: copy the punctuation as well.
@@ -62,7 +62,7 @@ class VerseDecoder(Decoder):
 
     @property
     def needs_lexicon(self) -> bool:
-        """Whether it keeps the rhymes or the tones of a printed book."""
+        """Whether the decoder uses the rhymes or tones of a printed book."""
         return self.book != "mandarin"
 
     @property
@@ -72,7 +72,7 @@ class VerseDecoder(Decoder):
 
 
 def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Inputs:
-    """Each format `samples` times. Poems of one tune, and those of one format, are one cluster."""
+    """Each format `samples` times. Poems of one tune, and poems of one format, form one cluster."""
     import numpy as np
 
     language = ready.data.vocabulary.language
@@ -119,11 +119,11 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
 def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None) -> list[Format]:
     """The formats of the records, with their tones and some of their words.
 
-    Words that the vocabulary lacks are not kept. With `decoder.rhyme` a unit loses its letter if its kept word does not
-    rhyme with those before it, or has an unknown sound.
+    Unknown words are not kept. With `decoder.rhyme`, a unit loses its letter if its kept word has an unknown sound or
+    does not rhyme with earlier ones.
 
     Raises:
-        ConfigError: no record has tones (`tones`: one sign per word), or they do not fit its words.
+        ConfigError: no record has tones (`tones`: one sign per word), or the numbers of tones and words differ.
     """
     import numpy as np
 
@@ -151,7 +151,7 @@ def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None
 
 
 def _reframed(data: VerseData, formats: Sequence[Format], names: Sequence[str]) -> VerseData:
-    """The same verse with these rows (`Frame`) of other formats, which are as long."""
+    """The same verse with the given rows (`Frame`) replaced by those of other formats of equal length."""
     from espalier.datasets.ragged import Ragged
     from espalier.datasets.verse.frames import frame_of
 
@@ -161,10 +161,10 @@ def _reframed(data: VerseData, formats: Sequence[Format], names: Sequence[str]) 
 
 
 def clusters_of(records: Sequence[Verse]) -> list[str]:
-    """For each poem the id of one poem of its cluster: poems of one tune are alike, and so are those of one format.
+    """For each poem, the id of one poem of its cluster. Poems of one tune, or of one format, are in one cluster.
 
-    A search that draws nothing writes one text into all frames of one format, so that a poem more is no new evidence.
-    Where all poems have one tune, such as sonnets, the format alone counts.
+    A deterministic search writes the same text into all frames of one format, so further poems are not independent
+    evidence. If all poems have one tune, as sonnets do, only the format counts.
     """
     formats = [("format", pattern_of(record.target, "zh" if record.language == "zh" else "en")) for record in records]
     tunes = [("tune", record.family or record.tune) for record in records]
@@ -173,13 +173,13 @@ def clusters_of(records: Sequence[Verse]) -> list[str]:
 
 
 def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary, books: Books | None = None) -> Constraint:
-    """The constraint of a decoder's settings.
+    """The constraint for the settings of a decoder.
 
     Args:
-        books: where other rhyme books than Mandarin are read from.
+        books: source of the rhyme books other than Mandarin.
 
     Raises:
-        ConfigError: the decoder's book is not given, or is not of the vocabulary's language.
+        ConfigError: the decoder's book is missing, or is for another language.
     """
     from espalier.decoding.constraints.frame import FrameConstraint, MaximumLength
     from espalier.decoding.constraints.rhyme import RhymeConstraint
@@ -191,7 +191,7 @@ def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary, books: 
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:
-    """The verse of ids. With `format_`, its literals are written as given, even those that the vocabulary lacks."""
+    """The verse of ids. With `format_`, its literals are written as given, even unknown ones."""
     units: list[list[str]] = [[]]
     for identity in ids:
         if identity == SEP:

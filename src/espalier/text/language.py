@@ -56,7 +56,7 @@ def join_tokens(tokens: Iterable[str], language: Language) -> str:
     return ("" if language == "zh" else " ").join(tokens)
 
 
-#: What stands between two lines that are one text (SAT's lyrics).
+#: The mark between two lines that form one text (SAT's lyrics).
 LINE_JOINT: Final = "，"
 
 

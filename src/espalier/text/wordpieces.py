@@ -1,4 +1,4 @@
-"""BERT's word pieces, and the text that ids and texts have in common."""
+"""BERT's word pieces, and conversion between ids and text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from espalier.io.text_files import lines_of
 #: The file of BERT's pieces, in the folder of the source `bert_vocab`.
 VOCABULARY: Final = "bert-base-uncased-vocab.txt"
 _CLS, _SEP = "[CLS]", "[SEP]"
-#: Pieces that stand for no text.
+#: Pieces without text.
 SPECIALS: Final = ("[PAD]", "[UNK]", _CLS, _SEP, "[MASK]")
 
-# What BERT's tokeniser parts and print does not: marks that follow a word or stand before one, contractions, compounds.
+# Parts that BERT's tokeniser splits but print joins: marks after or before a word, contractions, compounds.
 _GLUE = (
     (re.compile(r"(?<=\d) ([.,:]) (?=\d)"), r"\1"),
     (re.compile(r" ([.,!?;:%)\]])"), r"\1"),
@@ -27,14 +27,14 @@ _GLUE = (
 
 
 class WordPieces:
-    """The pieces of an uncased BERT vocabulary, by their ids.
+    """The pieces of an uncased BERT vocabulary by id.
 
     Args:
-        file: one piece a line.
+        file: the vocabulary, one piece per line.
 
     Raises:
-        ArtifactError: it is not there.
-        DataError: it is no such vocabulary.
+        ArtifactError: the file does not exist.
+        DataError: the file is not such a vocabulary.
     """
 
     def __init__(self, file: Path) -> None:
@@ -54,18 +54,18 @@ class WordPieces:
         return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
     def as_json(self) -> str:
-        """The tokenizer, as the JSON of `tokenizers`."""
+        """The tokenizer as JSON of the library `tokenizers`."""
         return str(self._tokenizer.to_str())
 
     def bare(self, ids: Iterable[int]) -> str:
-        """A text with these ids, without spaces: what texts have in common that differ in case, accents and spaces."""
+        """The text of these ids without spaces. Texts that differ only in case, accents and spaces give the same."""
         return "".join(self.pieces[number].removeprefix("##") for number in ids if number not in self._outer)
 
     def text(self, ids: Iterable[int]) -> str:
-        """A text with these ids, nearly as it may have been printed: lower-cased, marks put back to their words.
+        """The text of these ids, close to its printed form: lower-cased, with marks attached to words.
 
-        `encode` gives the ids back, unless there are pieces that the tokeniser would not have chosen; of the 96,000
-        questions in C-DNPG's files there are none.
+        `encode` restores the ids, unless the ids contain pieces that the tokeniser would not choose. All 96,000
+        questions in C-DNPG's files are restored.
         """
         pieces = (self.pieces[number] for number in ids if number not in self._outer)
         text = " ".join(pieces).replace(" ##", "")

@@ -35,7 +35,7 @@ class TrainingConfig(BaseModel):
     smoothing: float = Field(0.0, ge=0, lt=1)
     #: The largest gradient norm; 0 means no clipping.
     clip: float = Field(1.0, ge=0, le=1e9)
-    #: The dev loss is measured after every so many steps.
+    #: Number of steps between measurements of the dev loss.
     evaluate_every: int = Field(500, ge=1, le=100_000_000)
     #: Training stops after this many evaluations without a better dev loss; 0 means never.
     patience: int = Field(0, ge=0, le=100_000_000)

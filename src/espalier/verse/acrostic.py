@@ -1,4 +1,4 @@
-"""Acrostics (藏头): the first words of a verse's sentences, or of its clauses, are given."""
+"""Acrostics (藏头): the first words of a verse's sentences, or of its clauses, spell a given text."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ _ENDS = frozenset("，；：。！？,;:.!?")
 
 
 def with_acrostic(format_: Format, text: str) -> Format:
-    """The format with the words of `text` as the first words of its sentences (its units), in order.
+    """Put the words of `text` at the beginnings of the format's sentences (its units), in order.
 
-    Where there are more words than sentences they are the first words of its clauses instead. What is left over of the
-    format stays free.
+    If there are more words than sentences, they begin its clauses instead. Remaining sentences or clauses stay free.
 
     Raises:
-        ConfigError: there are more words than clauses, marks among them, or another literal stands in their place.
+        ConfigError: there are more words than clauses, a word is a mark, or another literal is in its place.
     """
     words = tokens_of("".join(text.split()) if format_.language == "zh" else text.lower(), format_.language)
     if not words or any(is_mark(word) or not is_literal(word, format_.language) for word in words):

@@ -25,9 +25,9 @@ from typing import Final, Literal, NamedTuple, Protocol
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.verse.rhyme import group_of_final
 
-#: Whose rhymes: the thirteen groups of Mandarin (`rhyme.GROUPS`), Cilin zhengyun, or Pingshui yun.
+#: The rhyme book: the thirteen groups of Mandarin (`rhyme.GROUPS`), Cilin zhengyun, or Pingshui yun.
 Book = Literal["mandarin", "cilin", "pingshui"]
-#: Whose tones: those of Pingshui yun, where the entering tone is oblique, or Mandarin's four.
+#: The book for tones: Pingshui yun, where the entering tone is oblique, or the four tones of Mandarin.
 ToneBook = Literal["book", "mandarin"]
 #: A level (平) or an oblique (仄) tone.
 Tone = Literal["平", "仄"]

@@ -1,4 +1,4 @@
-"""Formats: the rigid shape that a verse must fill (SongNet, equation 1). `grammar.py` reads what people write."""
+"""Formats: the structure that a verse must fill (SongNet, equation 1). `grammar.py` parses their written form."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from espalier.verse.tones import read_tones
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Units of slots, one rhyme letter per unit ("." where a unit rhymes with none), and tones.
+    """Units of slots, one rhyme letter per unit ("." for a unit without rhyme), and tones.
 
-    Slots are strings: `BLANK`, `RHYME`, a mark, or a literal word. `tones` has one sign for each word, marks left out:
-    平 level, 仄 oblique, 中 either; it is empty where nothing is known of them.
+    Slots are strings: `BLANK`, `RHYME`, a mark, or a literal word. `tones` has one sign per word, without marks: 平
+    level, 仄 oblique, 中 either; it is empty if tones are unknown.
     """
 
     units: tuple[tuple[str, ...], ...]
@@ -30,7 +30,7 @@ class Format:
     tones: str = ""
 
     def __str__(self) -> str:
-        """The canonical spelling: counts if no slot is lost by them, else the template. `parse_format` reads it."""
+        """The canonical spelling: counts if they describe all slots, else the template. `parse_format` reads it."""
         counts = all(_countable(unit) for unit in self.units)
         spelled = (_counts(unit) if counts else join_tokens(unit, self.language) for unit in self.units)
         slots = (slot for unit in self.units for slot in unit)
@@ -44,13 +44,13 @@ class Format:
 
     @property
     def place_tones(self) -> tuple[tuple[str, ...], ...]:
-        """The tone of each slot of each unit: 平, 仄 or 中, and "" at marks; 中 at all words where nothing is known."""
+        """The tone of each slot of each unit: 平, 仄 or 中; "" at marks. If tones are unknown, all words have 中."""
         signs = iter(self.tones)
         return tuple(tuple("" if is_mark(slot) else next(signs, "中") for slot in unit) for unit in self.units)
 
     @property
     def mixed_letters(self) -> frozenset[str]:
-        """The rhyme letters that have level and oblique places (平仄通叶, as in 西江月)."""
+        """The rhyme letters with both level and oblique places (平仄通叶, as in 西江月)."""
         found: dict[str, set[str]] = {}
         for letter, places, tones in zip(self.rhyme, self.rhyme_places, self.place_tones, strict=True):
             found.setdefault(letter, set()).update(tones[place] for place in places)
@@ -58,14 +58,14 @@ class Format:
 
     @property
     def rhyme_places(self) -> tuple[tuple[int, ...], ...]:
-        """For each unit the indices of the slots that rhyme: each `#`, else the last word; () if its letter is "."."""
+        """For each unit, the indices of its rhyme places: each `#`, else the last word; () if its letter is "."."""
         return tuple(
             rhyme_slots(unit) if letter != "." else () for unit, letter in zip(self.units, self.rhyme, strict=True)
         )
 
 
 def with_tones(format_: Format, tones: str) -> Format:
-    """A format whose words have these tones; without any it stays as it is.
+    """A format whose words have these tones; without tones, the format unchanged.
 
     Raises:
         ConfigError: there are more or fewer signs than words, or other characters.
@@ -80,14 +80,14 @@ def with_tones(format_: Format, tones: str) -> Format:
 
 
 def format_of(text: str, language: Language, rhyme: str, tones: str = "") -> Format:
-    """The format that a given verse fills: its words become blanks, its marks stay.
+    """The format of a given verse: words become blanks, and marks are kept.
 
     Args:
         rhyme: one letter per unit; a unit with "." has no rhyme place.
         tones: one sign per word, or nothing.
 
     Raises:
-        ConfigError: the tones do not fit the words.
+        ConfigError: the numbers of tones and words differ.
     """
     units = []
     for unit, letter in zip(units_of(text), rhyme, strict=True):
@@ -101,7 +101,7 @@ def format_of(text: str, language: Language, rhyme: str, tones: str = "") -> For
 
 
 def fill(format_: Format, words: Sequence[str]) -> str:
-    """The verse that puts `words`, in order, into the blanks.
+    """Fill the blanks of a format with `words`, in order.
 
     Raises:
         ConfigError: there are more or fewer words than blanks.
@@ -114,14 +114,14 @@ def fill(format_: Format, words: Sequence[str]) -> str:
 
 
 def rhyme_slots(unit: tuple[str, ...]) -> tuple[int, ...]:
-    """The indices of the slots at which a unit rhymes: each `#`, else the last word."""
+    """The indices of the slots that rhyme in a unit: each `#`, else the last word."""
     last = rhyme_place(unit)
     written = tuple(index for index, slot in enumerate(unit) if slot == RHYME)
     return written or (() if last is None else (last,))
 
 
 def _countable(unit: tuple[str, ...]) -> bool:
-    """Whether counts describe a unit: no literal, no hyphen, and no `#` but at the last word."""
+    """Whether counts can describe a unit: no literal, no hyphen, and `#` only at the last word."""
     rhymes = [index for index, slot in enumerate(unit) if slot == RHYME]
     return rhymes in ([], [rhyme_place(unit)]) and all(
         slot in BLANKS or (is_mark(slot) and slot[0] not in HYPHENS) for slot in unit

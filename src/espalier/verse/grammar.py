@@ -1,24 +1,24 @@
-"""The grammar in which people write formats.
+"""The grammar of written formats.
 
 A format is a sequence of units, a unit a sequence of slots. A slot is `_` (a blank: any word), `#` (a blank that
-rhymes), a punctuation mark, or a literal word that stays as it is. There are two ways to write a format:
+rhymes), a punctuation mark, or a literal word that is kept. There are two notations:
 
     counts      5,5。7,5。             five words, a comma, five words, a full stop; ...
-    template    _雨___，____到。       literals stay, each `_` or `#` is filled
+    template    _雨___，____到。       literals are kept, each `_` or `#` is filled
 
-A count may stand beside a literal (`2灯。`), never beside a blank (`3_`). A unit ends at `/` or a line feed; a Chinese
-unit also ends after 。！？ and the marks that close it (。”). ASCII marks become full-width marks in Chinese, and the
-reverse in English; `＿`, `＃` and `／` are `_`, `#` and `/`.
+A count may be next to a literal (`2灯。`), but not next to a blank (`3_`). A unit ends at `/` or a line feed; a Chinese
+unit also ends after 。！？ and closing marks after them (。”). Marks become full-width in Chinese and ASCII in English;
+`＿`, `＃` and `／` are `_`, `#` and `/`.
 
 Units with the same rhyme letter rhyme. A unit rhymes at each `#`, else at its last word. Without `rhyme`, all units
-share one letter (as in training; paper, equation 3), or, where any `#` is written, the units that have one.
+share one letter (as in training; paper, equation 3), or, if there is any `#`, all units with `#`.
 
-A literal at a rhyme place binds its letter: the blanks of that letter rhyme with it. If `rhyme` gives letters, a
-literal of unknown sound, or one that does not rhyme with an earlier literal of its letter, is an error; without
-`rhyme`, such a unit rhymes with none.
+A literal at a rhyme place fixes the rhyme of its letter: blanks with that letter must rhyme with it. If `rhyme` is
+given, a literal of unknown sound, or one that does not rhyme with an earlier literal of its letter, is an error.
+Without `rhyme`, its unit has no rhyme.
 
-Tones are one sign for each word: 平 level, 仄 oblique, 中 either. An acrostic gives the first words of the sentences,
-or of the clauses where it has more words than there are sentences.
+Tones are one sign per word: 平 level, 仄 oblique, 中 either. An acrostic gives the first words of the sentences, or of
+the clauses if it has more words than there are sentences.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ def parse_format(
     acrostic: str = "",
     sounds: Sounds | None = None,
 ) -> Format:
-    """Read a format as people write it.
+    """Parse a format.
 
     Args:
         text: counts or a template, see the module's docstring.
-        rhyme: one letter per unit, "." for none; None means the default, one group ("A") for all.
-        tones: one sign per word; marks, spaces and "/" between them say nothing.
+        rhyme: one letter per unit, "." for none; None means one group ("A") for all units.
+        tones: one sign per word; marks, spaces and "/" between them are ignored.
         acrostic: the first words of the sentences or clauses.
-        sounds: the book that literals rhyme by, and whether they must have the tones of their places; by default
-            Mandarin without tones.
+        sounds: the rhyme book for literals, and whether they must have the tones of their places; Mandarin without
+            tones by default.
 
     Raises:
-        ConfigError: the text is no format, it is too long, it has nothing to fill, the letters, the tones or the
-            acrostic do not fit its units, or its literals do not have their tones or do not rhyme.
+        ConfigError: the text is not a format, is too long or has nothing to fill; the letters, tones or acrostic do not
+            match its units; or its literals have wrong tones or do not rhyme.
     """
     sounds = sounds or Sounds(language)
     if not text.strip():
@@ -96,7 +96,7 @@ def parse_format(
 
 
 def _units(part: str, language: Language) -> list[tuple[str, ...]]:
-    """The units of a text without breaks."""
+    """The units of a text without line breaks."""
     tokens = _tokens(part, language)
     slots: list[str] = []
     for index, token in enumerate(tokens):
@@ -151,7 +151,7 @@ def _not_counts(token: str, fault: str, language: Language) -> ConfigError:
 
 
 def _with_rhyme(units: tuple[tuple[str, ...], ...], language: Language, rhyme: str | None) -> Format:
-    """The format with its letters, and with `#` at the last word of each unit that rhymes and has no `#` yet."""
+    """The format with its letters, and with `#` at the last word of each rhyming unit that has no `#` yet."""
     letters = "A" * len(units) if rhyme is None else rhyme
     if not re.fullmatch(r"[A-Za-z.]*", letters):
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Literals of a format: whether they have the tones of their places, and rhyme where they stand at rhyme places."""
+"""Checks of a format's literals: whether they have the tones of their places and rhyme at rhyme places."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from espalier.verse.sounds import Sounds
 
 
 def with_literals(format_: Format, sounds: Sounds, *, strict: bool) -> Format:
-    """The format, its literals checked: each has its place's tone, and those of one letter rhyme.
+    """The format after checking that each literal has the tone of its place, and that literals of one letter rhyme.
 
-    Literals of a letter with a single place need not be known to the book. In Mandarin, those of a letter rhyme by
-    their commonest readings or, if `strict`, by any.
+    The literal of a letter with a single place may be missing from the book. In Mandarin, the literals of a letter
+    rhyme by their commonest readings or, if `strict`, by any reading.
 
     Args:
-        strict: raise if a literal does not rhyme; else its unit's letter becomes ".".
+        strict: whether to raise if a literal does not rhyme; else the letter of its unit becomes ".".
 
     Raises:
-        ConfigError: a literal has another tone than its place, or an unknown one; it does not rhyme; or a letter has
-            level and oblique places by a book where these never rhyme.
+        ConfigError: a literal has a wrong or unknown tone or does not rhyme, or a letter has level and oblique places
+            in a book where these never rhyme.
     """
     if sounds.tone:
         _require_tones(format_, sounds)
@@ -60,10 +60,10 @@ def with_literals(format_: Format, sounds: Sounds, *, strict: bool) -> Format:
 
 
 def _faults(literals: Sequence[tuple[int, str, str]], mixed: bool, sounds: Sounds, *, every: bool) -> dict[int, str]:
-    """By the number of its unit, why a literal does not rhyme with those of its letter before it.
+    """For each unit whose literal does not rhyme with earlier literals of its letter: its index, and the reason.
 
     Args:
-        literals: each its unit, its word and the tone of its place.
+        literals: (unit, word, tone of its place) of each literal.
         mixed: whether the letter has level and oblique places.
         every: whether every reading of a word counts.
     """

@@ -1,7 +1,8 @@
-"""Regulated verse (近体诗): the tones that jueju, lüshi and pailü ask for.
+"""Regulated verse (近体诗): the tones required by jueju, lüshi and pailü.
 
-All lines have five words, or seven, and every second line rhymes on a level tone. Within a couplet the tones of the
-second line are opposite to those of the first (对); the next couplet begins as this one ends (粘).
+All lines have five words, or all have seven, and every second line rhymes on a level tone. In a couplet, the tones of
+the second line are opposite to those of the first (对). The first line of the next couplet has the same opening tones
+as that second line (粘).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _FORMS: Final = (("ab", "cd", "ab"), ("cd", "ab", "cd"), ("db", "cd", "ab"), ("b
 
 
 def regulated_forms(lines: int, words: int) -> list[str]:
-    """The tones of so many lines of five or seven words in each of the four forms, one sign per word."""
+    """The tones of `lines` lines of five or seven words in each of the four forms, one sign per word."""
     return [
         "".join(_line(kind, words) for kind in (first + (second + third) * lines)[:lines])
         for first, second, third in _FORMS
@@ -30,8 +31,8 @@ def regulated_forms(lines: int, words: int) -> list[str]:
 def regulated_tones(text: str, books: Books) -> str:
     """The tones of the form that a poem follows, one sign per word; empty if it follows none.
 
-    It follows the form with the fewest faults, if they are at most one a couplet. A fault is a word without a reading
-    of the tone of its place. A word that the book does not have is no fault.
+    It follows the form with the fewest faults, if there is at most one per couplet. A fault is a word without a reading
+    in the tone of its place. A word that is not in the book is not a fault.
     """
     lines = [line for line in re.split(r"\W+", text) if line]
     lengths = {len(line) for line in lines}

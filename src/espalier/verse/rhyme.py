@@ -1,6 +1,6 @@
 """Rhymes: Chinese by the final of the Mandarin syllable, English by the CMU Pronouncing Dictionary.
 
-Both dictionaries are loaded when first used: pypinyin takes 0.2 s to import, the CMU dictionary 0.08 s to read.
+Both dictionaries are loaded on first use: pypinyin takes 0.2 s to import, the CMU dictionary 0.08 s to read.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _cmu() -> dict[str, str]:
 
 
 def _entries(word: str) -> list[str]:
-    """The names of a word's entries, best first. "live(2)" names an entry and is no word."""
+    """The names of a word's entries, the best first. "live(2)" is the name of an entry, not a word."""
     names = chain([word], (f"{word}({number})" for number in count(2)))
     return [] if "(" in word else list(takewhile(_cmu().__contains__, names))
 

@@ -12,10 +12,10 @@ SIGNS: Final = ("中", "平", "仄")
 
 
 def read_tones(text: str) -> str:
-    """The signs of a text; marks, spaces and "/" between them say nothing.
+    """The tone signs in a text. Marks, spaces and "/" between them are ignored.
 
     Raises:
-        ConfigError: it has other characters, or no sign.
+        ConfigError: the text has other characters, or no sign.
     """
     signs = "".join(sign for sign in text if not (sign.isspace() or is_mark(sign)))
     if (unknown := next((sign for sign in signs if sign not in SIGNS), None)) is not None or not signs:
@@ -25,6 +25,6 @@ def read_tones(text: str) -> str:
 
 
 def blanks_of(tones: str) -> str:
-    """The format whose words have these tones: a blank for each sign, and the marks between them."""
+    """The format of words with these tones: a blank for each sign, and the marks between them."""
     read_tones(tones)
     return "".join(BLANK if sign in SIGNS else sign for sign in tones)

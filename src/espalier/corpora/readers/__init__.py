@@ -3,9 +3,9 @@
 To add one: `READERS["mine"] = Reader(Pair, "my.module:read")`. Its function is `read(folders, *, ...options...)`:
 
 - `folders` maps the name of each source to its folder under data/raw. A function without this parameter generates its
-rows.
+  rows.
 - Its other parameters are the options of the corpus. A parameter named `language` defaults to the language of the
-corpus.
+  corpus.
 - It yields every raw row, either as a record or as a quarantined row with a reason.
 """
 

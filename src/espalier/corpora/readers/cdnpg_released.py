@@ -1,4 +1,4 @@
-"""The C-DNPG authors' HDF5 files of the ids of BERT's word pieces."""
+"""HDF5 files of BERT word-piece ids by C-DNPG's authors."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from espalier.io.errors import DataError
 
 
 class RawPoem(NamedTuple):
-    """A poem as it is published; its paragraphs are joined. `place` is `<file number>/<index from 0>`."""
+    """A poem as published, with its paragraphs joined. `place` is `<file number>/<index from 0>`."""
 
     place: str
     title: str
@@ -21,13 +21,13 @@ class RawPoem(NamedTuple):
 
 
 def poems_in(folder: Path, collection: str, title: str) -> Iterator[RawPoem]:
-    """Every poem of the files `<collection>.<number>.json`, in the order of their numbers.
+    """Iterate over the poems of the files `<collection>.<number>.json`, in the order of numbers.
 
     Args:
-        title: the field that has the title.
+        title: name of the field with the title.
 
     Raises:
-        DataError: no such files, not JSON, or a poem without its fields.
+        DataError: a file is missing or not JSON, or a poem lacks a field.
     """
     files = sorted(folder.glob(f"{collection}.*.json"), key=_number)
     if not files:

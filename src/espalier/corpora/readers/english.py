@@ -13,7 +13,7 @@ _CLIPPED_BEFORE = frozenset({
     "wildered", "prentice", "larum", "t", "s", "d", "ll", "re", "ve", "m",
 })
 # fmt: on
-#: Words that end with one, so that it closes none; besides plurals (lovers') and -in' (singin').
+#: Words that end with an apostrophe, which then is not a closing quote; besides plurals (lovers') and -in' (singin').
 _CLIPPED_AFTER = frozenset(("th", "o", "tho", "thro", "altho", "wi", "t", "an"))
 
 _CHARACTERS = str.maketrans(

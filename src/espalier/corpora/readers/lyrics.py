@@ -20,7 +20,7 @@ from espalier.text.normalize import simplified
 SONGS: Final = "songs.json"
 #: The bounds of a line's characters.
 SHORTEST, LONGEST = 2, 20
-#: A line with a colon among so many first characters is a credit or a singer's name.
+#: A line with a colon within this number of characters is a credit or a singer's name.
 _CREDIT: Final = 16
 _TIME = re.compile(r"\[[^\]]*\d[^\]]*\]")
 _BRACKETS = re.compile(r"[(（\[【][^)）\]】]*[)）\]】]")

@@ -25,19 +25,19 @@ _VARIANTS = str.maketrans(
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Verse | Quarantined]:
-    """Every poem of the one source of poems, as a verse in Simplified characters or quarantined with a reason.
+    """Every poem of the given source, as a verse in Simplified characters or quarantined with a reason.
 
-    The id is `shi/<tang or song>/<file number>/<index from 0>`, the tune is the title. Marks and variant characters
-    become those of ci. A unit ends at 。 and rhymes; the reasons for quarantine are those of ci (`songci.FAULTS`). With
-    the books, a regulated poem has the tones of its form.
+    The id is `shi/<tang or song>/<file number>/<index from 0>`, the tune is the title. Marks and variant characters are
+    converted to those of ci. Each unit ends at 。 and rhymes. Reasons for quarantine are as for ci (`songci.FAULTS`).
+    With the books, `tones` of a regulated poem are those of its form.
 
     Args:
-        folders: names and folders: of the poems, `poet.tang.<number>.json` and `poet.song.<number>.json`; of the source
-            `couyun`, if tones are to be known.
+        folders: names and folders of the sources: poems, `poet.tang.<number>.json` and `poet.song.<number>.json`;
+            optionally `couyun`, which gives tones.
 
     Raises:
         ConfigError: not exactly one source of poems.
-        DataError: no such files, not JSON, or a poem without its fields.
+        DataError: a file is missing or not JSON, or a poem lacks a field.
         ArtifactError: the rhyme book is missing or damaged.
     """
     books = next((read_books(at) for at in folders.values() if (at / BOOKS).is_dir()), None)

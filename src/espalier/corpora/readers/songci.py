@@ -148,7 +148,7 @@ def families_of(titles: Sequence[str], lists: Iterable[Sequence[str]] = ()) -> d
 
 
 def fault_in(text: str) -> str | None:
-    """Why a text is quarantined; None if it is not."""
+    """The reason why a text is quarantined; None if it is not."""
     if not text.strip():
         return "empty"
     if reason := next((reason for reason, pattern in FAULTS if pattern.search(text)), None):

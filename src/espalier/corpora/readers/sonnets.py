@@ -22,7 +22,7 @@ from espalier.verse.text import join_units
 LINES = 14
 MARKS = frozenset(",.;:!?\"—-()…'")
 
-#: A shorter line ("o love") can stand in any poem.
+#: A shorter line ("o love") may occur in any poem.
 _LINE_LETTERS = 12
 
 _SPLITS = ("train", "valid", "test")
@@ -144,7 +144,7 @@ def _unescaped(text: str) -> str:
 
 def _deepspeare(origin: str, file: Path) -> Iterator[_Raw]:
     split = file.stem.removeprefix("sonnet_")
-    # Line feeds alone end a row: a poem may hold other separators.
+    # Rows end only at line feeds: a poem may contain other separators.
     for number, row in enumerate(text_of(file).rstrip("\n").split("\n")):
         text = "\n".join(_rejoined(line) for line in row.split("<eos>")).strip()
         yield _Raw(f"deepspeare/{split}/{number}", origin, "", text)

@@ -12,7 +12,7 @@ from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
 from espalier.io.text_files import lines_of
 
-#: What a column may hold. Any number of columns may be skipped, the others occur once.
+#: The kinds of columns. Any number of columns may be skipped; the others occur once.
 COLUMNS: Final = ("source", "target", "group", "skip")
 
 

@@ -35,9 +35,9 @@ class PairSettings(Settings):
 
     #: The size of a vocabulary of word pieces that is learnt, specials included.
     pieces: int = Field(16_000, ge=10, le=MAX_PIECES)
-    #: Of published word pieces (`pieces_from`) those are kept that occur so often in training.
+    #: Smallest number of occurrences in training for a published word piece (`pieces_from`) to be kept.
     min_count: int = Field(1, ge=1, le=100_000_000)
-    #: Whether both sides have trees. Without trees the rows are word pieces alone.
+    #: Whether both sides have trees. Without trees, rows consist only of word pieces.
     trees: bool = True
     #: The levels of a tree that are kept.
     depth: int = Field(8, ge=1, le=1000)

@@ -30,7 +30,7 @@ class StructureSettings(Settings):
     min_count: int = Field(1, ge=1, le=100_000_000)
     #: The most tokens of a text; longer ones are quarantined.
     max_length: int = Field(ge=1, le=65_536)
-    #: The topic words of a text, by jieba's TF-IDF, at most so many; Chinese alone.
+    #: Largest number of topic words of a text, by jieba's TF-IDF; only for Chinese.
     topics: int = Field(0, ge=0, le=100)
 
     @field_validator("structures")

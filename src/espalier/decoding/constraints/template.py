@@ -11,7 +11,7 @@ from espalier.datasets.structure.data import StructureBatch
 from espalier.datasets.structure.vocabulary import TOPIC, StructureVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 
-#: What a place allows: a token, a token or the end mark, the end mark, the prompt's own token.
+#: Kinds of places by what they allow: a token, a token or the end mark, the end mark, the prompt's token.
 _TOKEN, _ANY, _END, _PROMPT = range(4)
 
 

@@ -162,7 +162,7 @@ def margin_loss(model: Any, posts: Tensor, lengths: Tensor, gold: Nodes) -> Tens
         sign = torch.ones(len(label), device=posts.device)
         sign[int(named.sum()) :] = -1
     flat, row = posts.flatten(0, 1), sentence * posts.shape[1] + first
-    # index_select: its gradient is summed in one order on every machine, that of indexing is not.
+    # index_select, since its gradient is summed in a fixed order on every machine, unlike that of indexing.
     features = flat.index_select(0, row + wide + 1) - flat.index_select(0, row)
     found_scores = model.f_label(features).gather(1, label[:, None] - 1).squeeze(1)
     return (found_scores * sign).sum() + wrong.sum()

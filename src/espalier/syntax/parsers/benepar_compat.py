@@ -1,11 +1,11 @@
 """Load benepar 0.2 with current versions of torch and transformers, which have dropped functions that it calls.
 
 1. `Retokenizer` calls `tokenizer.build_inputs_with_special_tokens`, which transformers 5 has dropped. The method is
-added while a model is loaded, and returns the same special tokens.
+   added while a model is loaded, and returns the same special tokens.
 2. `torch.load` refuses pickled objects by default since 2.6. Both of benepar's formats contain only tensors and plain
-values, so this check stays on: files with other objects are refused, never unpickled.
+   values, so this check stays on: files with other objects are refused, never unpickled.
 3. Weights saved with older versions of transformers name buffers that models no longer have, or name a tied weight
-once.
+   once.
 4. benepar's `__init__` imports its spaCy component, which is slow and not needed here. Its modules are imported with an
    empty package instead; later imports get the full package.
 """

@@ -20,7 +20,7 @@ class BeneparTraining(BaseModel):
     warmup: int = Field(160, ge=1, le=100_000)
     #: Longer sentences are not trained on.
     max_words: int = Field(100, ge=1, le=100_000)
-    #: How often a sentence is read in small letters, for input that has no capitals.
+    #: The probability of lower-casing a training sentence, for input without capitals.
     lowercased: float = Field(0.0, ge=0, le=1)
     width: int = Field(384, ge=4, le=100_000, multiple_of=4)  # d_model: half of it for content, half for position
     layers: int = Field(4, ge=1, le=100_000)  # num_layers

@@ -8,9 +8,9 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-#: The control characters that stand for the edges of words and sentences, and for unknown characters.
+#: Control characters for the edges of words and sentences, and for unknown characters.
 _UNKNOWN, _START_SENTENCE, _START_WORD, _STOP_WORD, _STOP_SENTENCE = "\0", "\1", "\2", "\3", "\4"
-#: What stands before the first word and after the last, as if it were one.
+#: The boundary symbols before the first word and after the last word, treated as words.
 EDGES: Final = (_START_SENTENCE * 3, _STOP_SENTENCE * 3)
 
 

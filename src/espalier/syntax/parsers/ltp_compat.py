@@ -1,13 +1,13 @@
 """LTP 4.2 with current versions of torch, transformers and the hub, which have changed what its loading uses.
 
 1. Its loader passes dropped arguments to `hf_hub_download` (`use_auth_token`, `proxies`) and prints to standard output.
-Models are therefore loaded from their folders.
+   Models are therefore loaded from their folders.
 2. Its pipeline calls `tokenizer.batch_encode_plus`, which transformers 5 has dropped: calling the tokenizer does the
-same. The method is added to the one tokenizer, not to a class.
+   same. The method is added to the one tokenizer, not to a class.
 3. `torch.load` refuses pickled objects by default since 2.6. LTP's weights contain only tensors, so this check stays
-on.
+   on.
 4. Weights saved with older versions of transformers contain buffers that models no longer have (`position_ids`). Extra
-weights are therefore allowed. Missing weights, which LTP's own loader would leave random, are refused.
+   weights are therefore allowed. Missing weights, which LTP's own loader would leave random, are refused.
 5. A configuration names the classes that build the model. Only LTP's own classes are allowed.
 """
 
@@ -24,7 +24,7 @@ from espalier.io.files import read_json
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "pytorch_model.bin"
-#: What is asked of a model. Every neural one has labels for words (cws), its configuration's or LTP's own.
+#: The tasks of a model. Every neural model has labels for words (cws), its configuration's or LTP's own.
 TASKS: Final = frozenset({"cws", "pos", "dep"})
 
 _TARGET: Final = "_ltp_target_"

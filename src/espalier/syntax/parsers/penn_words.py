@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from espalier.io.imports import nltk_module
 
-#: What a quote in the treebank may stand for in a text.
+#: The quotation marks in texts that a quote in the treebank can represent.
 _QUOTES: Final = {"``": ('"', "``", "''"), "''": ('"', "''", "``")}
 _SPACES: Final = re.compile(r"\s*")
 

@@ -39,13 +39,15 @@ class Backend:
     """A library that parses or tags.
 
     Attributes:
-        load: "module:function". It takes the model, if the backend needs one, and the options as keywords.
-        needs_model: whether it needs a model: off the shelf, or trained on a treebank.
-        train: "module:function" that trains on a treebank, called as `Backend.trained` does; None if nothing does.
-        training: "module:class" of the settings of `train`.
-        words: "module:function" that splits a text into words by rules, without the library; None if nothing does.
-        extra: the extra of this project that installs the library; None for a plugin's.
-        baseline: whether it is a trivial baseline, whose parses are scored and not used.
+        load: "module:function". It takes the model, if the backend needs one, and options as keyword arguments.
+        needs_model: whether it needs a model, either published or trained on a treebank.
+        train: "module:function" that trains on a treebank, with the arguments of `Backend.trained`; None if the backend
+            cannot be trained.
+        training: "module:class" for the settings of `train`.
+        words: "module:function" that splits a text into words by rules, without the library; None if there is no such
+            function.
+        extra: the extra of this project that installs the library; None for a plugin.
+        baseline: whether it is a trivial baseline, whose parses are only scored.
     """
 
     load: str
@@ -169,10 +171,10 @@ def load_parser(folder: Path) -> Parser:
 
 
 def words_by_rules(folder: Path) -> Callable[[str], tuple[tuple[str, ...], list[bool]] | None] | None:
-    """How the parser of a folder splits a text into words, if it does so by rules: see `penn_words`; None if not.
+    """The function by which the parser of a folder splits texts into words by rules; None if it has none.
 
     Raises:
-        ArtifactError: the folder is none of a parser.
+        ArtifactError: the folder is not a parser's.
     """
     backend = BACKENDS.get(read_json(folder / "parser.json", _Description)["backend"])
     return pkgutil.resolve_name(backend.words) if backend is not None and backend.words is not None else None

@@ -20,11 +20,11 @@ from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LO
 #: The file that describes a pipeline.
 CONFIG: Final = "config.cfg"
 
-# What is loaded of a pipeline, by the names of spaCy's factories.
+# The loaded components of a pipeline, by the names of spaCy's factories.
 _TAGGERS: Final = frozenset({"tagger", "morphologizer"})
 _PARSERS: Final = frozenset({"parser", "beam_parser"})
 NEEDED: Final = _TAGGERS | _PARSERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
-#: The relation of a root. spaCy's own name is in capitals, whatever the treebank had.
+#: The relation of a root. spaCy's own name is in capitals, whatever the treebank uses.
 ROOT: Final = "root"
 
 

@@ -12,12 +12,12 @@ class SpacyTraining(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    #: Whose tokenizer and word features the pipeline has.
+    #: The language of the pipeline's tokenizer and word features.
     language: Literal["en", "zh"] = "en"
-    #: Whether it learns trees; else tags alone, and the treebank needs no heads.
+    #: Whether to learn trees; else only tags, and the treebank needs no heads.
     trees: bool = True
     epochs: int = Field(20, ge=1, le=100_000)
-    #: Words a step, at most; a longer sentence is a step of its own.
+    #: Largest number of words per step; a longer sentence is a separate step.
     batch: int = Field(1000, ge=1, le=100_000)
     #: The highest rate, reached after `warmup` steps; from there it falls evenly to zero.
     rate: float = Field(2e-3, gt=0, le=1000)

@@ -69,7 +69,7 @@ def train_spacy(
 
     Returns:
         "uas", "las" and "tags" of the best epoch on dev, in percent over all words; "epoch": its number, from 1. The
-            best epoch has the highest sum of "las" and "tags".
+        best epoch has the highest sum of "las" and "tags".
 
     Raises:
         DataError: there is no tree for training, or no dev tree for choosing an epoch.
