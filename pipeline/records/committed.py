@@ -1,4 +1,4 @@
-"""The metrics of this working tree beside those of the last commit."""
+"""Comparison of the metrics in the working tree with those of the last commit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Difference(NamedTuple):
 
     @property
     def tolerable(self) -> bool:
-        """Whether another machine explains it."""
+        """Whether another machine can explain the difference."""
         missing = self.value is None or self.committed is None
         return not missing and abs(self.value - self.committed) <= self.tolerance  # type: ignore[operator]
 
@@ -50,12 +50,12 @@ class Difference(NamedTuple):
 
 
 def differences(folder: Path) -> list[Difference] | None:
-    """The numbers of committed metric files that differ; None where git or a commit is missing.
+    """The numbers in committed metric files that differ; None without git or a commit.
 
-    Files that the last commit does not have are left out.
+    Files that are not in the last commit are left out.
 
     Args:
-        folder: of a profile.
+        folder: folder of a profile.
     """
     listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", *_metrics())
     if listed is None:
@@ -64,12 +64,12 @@ def differences(folder: Path) -> list[Difference] | None:
 
 
 def rewritten(folder: Path) -> tuple[int, list[str]]:
-    """The number of files in git that differ from the last commit, of those that stages write; and git's names of them.
+    """The number of files written by stages that differ from the last commit, and pathspecs of them for git.
 
-    Zero where git or a commit is missing.
+    The number is 0 without git or a commit.
 
     Args:
-        folder: of a profile.
+        folder: folder of a profile.
     """
     names = (
         _git(folder, "diff", "--name-only", "--relative", "HEAD", "--", str(METRICS), "dvc.lock") or ""
@@ -80,7 +80,7 @@ def rewritten(folder: Path) -> tuple[int, list[str]]:
 
 
 def _metrics() -> Iterator[str]:
-    """The pathspec of the metrics alone."""
+    """The pathspec of only the metrics."""
     yield str(METRICS)
     yield from (f":!{other}" for other in OTHERS)
 
@@ -99,11 +99,11 @@ def _of_file(folder: Path, name: str) -> Iterator[Difference]:
 
 
 def _tolerance(key: str, committed: float, details: Mapping[str, Any]) -> float:
-    """How much a score may differ: by the width of its 95 % interval, a perplexity by `RELATIVE`.
+    """The tolerance of a score: the width of its 95 % interval; for a perplexity, the fraction `RELATIVE`.
 
     Args:
-        key: the short name of the score.
-        details: the committed ones of the run or parser.
+        key: short name of the score.
+        details: committed details of the run or parser.
     """
     name = score_of(key, details.get("scores", {}))
     interval = details.get("intervals", {}).get(name)

@@ -1,4 +1,4 @@
-"""A trained model with the parser and the expander that it works with. Importing this module imports no torch."""
+"""A trained model with its parser and expander. Importing this module does not import torch."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class LoadedModel:
-    """A trained model; `espalier.inference.system.load` has the arguments.
+    """A trained model, made by `espalier.inference.system.load`, which describes the arguments.
 
     Attributes:
-        name: of the folder.
+        name: name of the folder.
         model: the network, in evaluation mode.
-        encoding: the key of the encoding that it reads.
-        settings: of that encoding, as its training data were encoded.
+        encoding: key of the encoding that the model reads.
+        settings: settings of that encoding, as used for the training data.
         templates: the most frequent templates of its training data, the most frequent first.
-        device: where it computes.
+        device: device of the model.
     """
 
     def __init__(
@@ -68,41 +68,41 @@ class LoadedModel:
 
     @property
     def vocabulary(self) -> Any:
-        """What its ids stand for."""
+        """The vocabulary of the model."""
         return self.model.vocabulary
 
     @property
     def view(self) -> Any:
-        """What the model reads of a row."""
+        """The view of the model."""
         return self.model.config.view
 
     @property
     def positions(self) -> int:
-        """The longest row that the model reads or writes, in ids."""
+        """The length of the longest row that the model reads or writes, in ids."""
         return int(self.model.config.positions)
 
     @property
     def language(self) -> Language:
-        """Of its texts."""
+        """The language of its texts."""
         language: Language = self.vocabulary.language
         return language
 
     @property
     def reads_plain_text(self) -> bool:
-        """Whether texts are encoded as they are: pairs without trees, of which no parser made words."""
+        """Whether texts are encoded without parsing into words: pairs without trees."""
         return self._parser is None and not getattr(self.settings, "trees", True)
 
     @property
     def parser_name(self) -> str:
-        """The parser as messages name it."""
+        """The name of the parser in messages."""
         return Path(self._parser).name if isinstance(self._parser, str | Path) else "given"
 
     @cached_property
     def parser(self) -> Parser:
-        """The parser of its texts.
+        """The parser for its texts.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: there is no parser.
         """
         if self._parser is None:
             raise ConfigError(f"model {self.name} has no parser", remedy="give one: load(folder, parser=...)")
@@ -114,10 +114,10 @@ class LoadedModel:
 
     @cached_property
     def expander(self) -> Self:
-        """The model that expands templates for it, of the same type.
+        """The model that expands its templates, of the same type.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: there is no expander.
         """
         if self._expander is None:
             raise ConfigError(f"model {self.name} has no expander", remedy="give one: load(folder, expander=...)")
@@ -126,11 +126,11 @@ class LoadedModel:
         return self._expander
 
     def parse(self, texts: Sequence[Sentence], names: Sequence[str]) -> list[Parse | EspalierError]:
-        """The parses of texts, lower-cased where the model knows lower case alone; errors where there are none.
+        """The parses of texts, lower-cased if the model is; errors for texts that cannot be parsed.
 
         Args:
-            texts: or the words of each.
-            names: what errors call each text.
+            texts: texts, or lists of words.
+            names: names of the texts in errors.
         """
         from espalier.syntax.parsers.parser import Refused
 
@@ -142,10 +142,10 @@ class LoadedModel:
         ]
 
     def words(self, texts: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...] | EspalierError]:
-        """The words of texts, in the case of `parse`; the parser is not loaded if it splits texts by rules.
+        """The words of texts, lower-cased as in `parse`. The parser is not loaded if it splits texts by rules.
 
         Args:
-            names: what errors call each text.
+            names: names of the texts in errors.
         """
         from espalier.syntax.parsers.parser import NO_ROUND_TRIP
         from espalier.syntax.parsers.registry import words_by_rules
@@ -161,7 +161,7 @@ class LoadedModel:
         ]
 
     def _cased(self, text: str) -> str:
-        """A text, lower-cased if the model knows lower case alone."""
+        """A text, lower-cased if the model knows only lower case."""
         return text.lower() if getattr(self.vocabulary, "lower", False) else text
 
     def _refusal(self, text: Sentence, name: str, refused: Refused) -> DataError:
