@@ -144,7 +144,7 @@ def _details(profile: str, group: str, key: str) -> Mapping[str, Any]:
 
 
 def _folder(profile: str) -> Path:
-    """The folder of a profile, whose numbers pages may show.
+    """The folder of a profile whose numbers pages may show.
 
     Raises:
         ArtifactError: the profile is the nursery. Its numbers depend on the processor, and `make repro` rewrites them.

@@ -134,7 +134,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
 
 
 def _summary(stages: list[str], seconds: float) -> Iterator[str]:
-    """What was made, whether the metrics are those that are committed, where the reports are, and what git shows."""
+    """What was made, whether metrics equal the committed ones, where the reports are, and what to do with changes."""
     counts = Counter(stage.partition("@")[0] for stage in stages)
     made = counted([(name, counts[stage]) for stage, name in MADE.items() if counts[stage]])
     yield f"stages {len(stages)}, in {seconds:.0f} s{': ' if made else ''}{made}"

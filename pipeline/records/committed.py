@@ -10,16 +10,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from pipeline import layout
+
 #: A perplexity, or a score without an interval, may differ by this fraction of the committed value on another kind of
 #: processor, where a training rounds otherwise (docs/faults.md).
 RELATIVE: Final = 0.10
 #: Counts, which do not depend on the processor.
 COUNTED: Final = ("metrics/corpora/", "metrics/datasets/", "metrics/parsing/")
 
-#: The folder of metrics, and what else is below it.
-METRICS: Final = Path("metrics")
-DETAILS: Final = METRICS / "details"
-OTHERS: Final = (DETAILS, METRICS / "measured", METRICS / "provenance")
+#: What else is below `metrics`.
+OTHERS: Final = ("metrics/details/", "metrics/measured/", "metrics/provenance/")
+#: Where the metrics are, as git's pathspec.
+METRICS: Final = ("metrics", *(f":!{other}" for other in OTHERS))
+#: What stages write and git has.
+WRITTEN: Final = ("metrics", "dvc.lock")
 
 
 class Difference(NamedTuple):
@@ -57,53 +61,49 @@ def differences(folder: Path) -> list[Difference] | None:
     Args:
         folder: folder of a profile.
     """
-    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", *_metrics())
+    listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", *METRICS)
     if listed is None:
         return None
     return [each for name in listed.splitlines() if name.endswith(".json") for each in _of_file(folder, name)]
 
 
 def rewritten(folder: Path) -> tuple[int, list[str]]:
-    """The number of files written by stages that differ from the last commit, and pathspecs of them for git.
+    """The number of files in git that stages write and that differ from the last commit, and git's names of them.
 
-    The number is 0 without git or a commit.
+    Zero without git or a commit.
 
     Args:
         folder: folder of a profile.
     """
-    names = (
-        _git(folder, "diff", "--name-only", "--relative", "HEAD", "--", str(METRICS), "dvc.lock") or ""
-    ).splitlines()
+    names = (_git(folder, "diff", "--name-only", "--relative", "HEAD", "--", *WRITTEN) or "").splitlines()
     below = (_git(folder, "rev-parse", "--show-prefix") or "").strip()  # "profiles/small/" in that profile
     places = sorted({name.partition("/")[0] for name in names})
     return len(names), [f":/{below}{place}" if below else place for place in places]
 
 
-def _metrics() -> Iterator[str]:
-    """The pathspec of only the metrics."""
-    yield str(METRICS)
-    yield from (f":!{other}" for other in OTHERS)
-
-
 def _of_file(folder: Path, name: str) -> Iterator[Difference]:
     committed, path = _numbers(_committed(folder, name)), folder / name
     own = _numbers(_json(path.read_text(encoding="utf-8")) if path.exists() else {})
-    details: dict[str, Any] | None = None
+    details = _committed(folder, _details_of(name))
     for key in dict.fromkeys([*committed, *own]):
         value, other = own.get(key), committed.get(key)
         if value is None or other is None or not math.isclose(value, other, rel_tol=1e-12):
-            if details is None:
-                details = _committed(folder, str(DETAILS / Path(name).relative_to(METRICS)))
             tolerance = 0.0 if name.startswith(COUNTED) or other is None else _tolerance(key, other, details)
             yield Difference(name, key, value, other, tolerance)
 
 
+def _details_of(name: str) -> str:
+    """The file of the details beside a metric file."""
+    _, *group, file = Path(name).parts
+    return layout.details("/".join(group), Path(file).stem).as_posix()
+
+
 def _tolerance(key: str, committed: float, details: Mapping[str, Any]) -> float:
-    """The tolerance of a score: the width of its 95 % interval; for a perplexity, the fraction `RELATIVE`.
+    """How much a score may differ: by the width of its 95 % interval, a perplexity by `RELATIVE`.
 
     Args:
-        key: short name of the score.
-        details: committed details of the run or parser.
+        key: the short name of the score.
+        details: the committed ones of the run or parser.
     """
     name = score_of(key, details.get("scores", {}))
     interval = details.get("intervals", {}).get(name)
@@ -145,7 +145,7 @@ def _numbers(metrics: Mapping[str, Any]) -> Mapping[str, float]:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints; None if it fails or is not installed."""
+    """The output of git; None if it fails or is not installed."""
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
     except OSError:
