@@ -15,10 +15,10 @@ LONG = "example or parameters or command"
 
 
 def of_another_processor(value: Any) -> Any:
-    """A JSON value whose fractions differ in the third digit."""
+    """A JSON value whose fractions differ in the third digit; whole numbers, such as a share of 100 %, stay."""
     match value:
         case float():
-            return value * 1.001
+            return value if value.is_integer() else value * 1.001
         case list():
             return [of_another_processor(each) for each in value]
         case dict():
@@ -30,7 +30,8 @@ def test_the_pages_pass_their_tests_in_a_clone_with_the_scores_of_another_proces
     clone: Path, run: Callable[..., Any]
 ) -> None:
     for path in (clone / "metrics").rglob("*.json"):
-        if not path.relative_to(clone).as_posix().startswith(COUNTED):
+        # Rows without a model are the same on each processor.
+        if not path.relative_to(clone).as_posix().startswith(COUNTED) and "baselines" not in path.parts:
             numbers = json.loads(path.read_text(encoding="utf-8"))
             path.write_text(json.dumps(of_another_processor(numbers)), encoding="utf-8")
     lock = clone / "dvc.lock"

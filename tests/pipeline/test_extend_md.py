@@ -17,7 +17,8 @@ import yaml
 from espalier.io.files import read_json
 from espalier.io.tables import read_table
 from pipeline import layout
-from pipeline.params.entries import Annotation, Baseline, Corpus, Dataset, LocalFile, Model, ParserEntry, Run, plugins
+from pipeline.params import plugins
+from pipeline.params.entries import Annotation, Baseline, Corpus, Dataset, LocalFile, Model, ParserEntry, Run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 from markdown_page import Page, key_of

@@ -195,12 +195,14 @@ def _xdailydialog(folder: Path, seed: int) -> None:
         _write(folder / name, (f"{post} __eou__ {answer} __eou__" for post, answer in _dialogues(seed)[place::3]))
 
 
-def _songci(folder: Path, seed: int) -> None:
+def _poems(folder: Path, seed: int, *, files: Sequence[str], title: str) -> None:
+    """Ci, parted among the files of chinese-poetry, which differ in the key of the title."""
     poems = [
-        {"rhythmic": poem.tune, "author": "nobody", "paragraphs": units_of(poem.target)}
+        {title: poem.tune, "author": "nobody", "paragraphs": units_of(poem.target)}
         for poem in verse_zh.grow(ROWS, seed)
     ]
-    _write(folder / "ci.song.0.json", [json.dumps(poems, ensure_ascii=False)])
+    for place, name in enumerate(files):
+        _write(folder / name, [json.dumps(poems[place :: len(files)], ensure_ascii=False)])
 
 
 def _songnet_released(folder: Path, seed: int) -> None:
@@ -356,7 +358,8 @@ SYNTHETIC: Final[dict[str, Writer]] = {
     "weibo_lccc": _lccc,
     "weibo_cdial": _cdial,
     "xdailydialog": _xdailydialog,
-    "songci": _songci,
+    "shi": partial(_poems, files=("poet.tang.0.json", "poet.song.0.json"), title="title"),
+    "songci": partial(_poems, files=("ci.song.0.json",), title="rhythmic"),
     "songnet_released": _songnet_released,
     "couyun": _couyun,
     "lyrics_songs": _songs,
