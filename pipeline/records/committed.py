@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from pipeline import layout
 
-#: A perplexity, or a score without an interval, may differ by this fraction of the committed value on another kind of
-#: processor, where a training rounds otherwise (docs/faults.md).
-RELATIVE: Final = 0.10
+#: On another kind of processor a training rounds otherwise. A perplexity, or a score without an interval, may differ by
+#: the first fraction of the committed value, any other score by the second at least (docs/faults.md).
+RELATIVE, LEAST = 0.10, 0.01
 #: Counts, which do not depend on the processor.
 COUNTED: Final = ("metrics/corpora/", "metrics/datasets/", "metrics/parsing/")
 
@@ -99,7 +99,7 @@ def _details_of(name: str) -> str:
 
 
 def _tolerance(key: str, committed: float, details: Mapping[str, Any]) -> float:
-    """How much a score may differ: by the width of its 95 % interval, a perplexity by `RELATIVE`.
+    """How much a score may differ: by the width of its 95 % interval or by `LEAST`, a perplexity by `RELATIVE`.
 
     Args:
         key: the short name of the score.
@@ -109,7 +109,7 @@ def _tolerance(key: str, committed: float, details: Mapping[str, Any]) -> float:
     interval = details.get("intervals", {}).get(name)
     if interval is None or name.startswith("perplexity"):
         return RELATIVE * abs(committed)
-    return float(interval[1] - interval[0])
+    return max(float(interval[1] - interval[0]), LEAST * abs(committed))
 
 
 def score_of(key: str, scores: Container[str]) -> str:
