@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
@@ -40,6 +41,7 @@ def run_stage(
         main: importable function that the process calls with the stage as its command line.
     """
     started = time.monotonic()
+    _start_server()
     receiver, sender = _FORKS.Pipe(duplex=False)
     memory, code = 0, None
     with tempfile.NamedTemporaryFile() as said, receiver:
@@ -55,6 +57,23 @@ def run_stage(
         lines = said.read().decode(errors="replace").strip().splitlines()
     code = process.exitcode if code is None else code
     return Outcome(stage, _failure(code, lines), time.monotonic() - started, memory)
+
+
+def _start_server() -> None:
+    """Start the fork server, if it does not run, with the search path of this process.
+
+    Python 3.11 does not pass the path on. Without it the server would find no `pipeline`, or in the folder of a profile
+    another one.
+    """
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 def _in_process(

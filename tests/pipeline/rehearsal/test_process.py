@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import runpy
+import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 
 from pipeline.graph.rehearsal.process import run_stage
 from pipeline.graph.rehearsal.stages import Outcome
+from pipeline.layout import ROOT
 
 Run = Callable[[str], Outcome]
 
@@ -65,3 +67,18 @@ def test_the_peak_memory_of_a_stage_is_its_own(run: Run) -> None:
     # A process begins as a copy of the one that starts it.
     own = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert small < max(400_000_000, 1.1 * own)
+
+
+@pytest.mark.parametrize("folder", [".", "profiles/small", "/"])
+def test_the_stages_are_imported_before_the_fork_in_whichever_folder_the_rehearsal_begins(folder: str) -> None:
+    script = (
+        "import sys; from functools import partial; from pathlib import Path\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "from pipeline.graph.rehearsal.process import run_stage\n"
+        "main = partial(exec, \"import sys; sys.exit(not {'pipeline.stages.train', 'torch'} <= {*sys.modules})\")\n"
+        "print(run_stage(('train', 'm'), Path.cwd(), {}, main).failure)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT / folder, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout == "None\n", done.stderr
