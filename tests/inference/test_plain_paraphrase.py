@@ -24,6 +24,7 @@ from espalier.inference.requests import PairRequest
 from espalier.inference.system import System
 from espalier.inference.writer import ArgumentError, InferenceWarning, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.io.files import write_json
 from espalier.tasks.paraphrase import ParaphraseTask
 from espalier.tasks.paraphrase_search import PairDecoder
 
@@ -106,6 +107,17 @@ def test_a_model_of_parsed_pairs_reads_the_parser_s_words(models: Path) -> None:
     assert (glued.words, glued.log_probability) == (split.words, pytest.approx(split.log_probability, abs=1e-5))
     with pytest.raises(ConfigError, match="model unguided has no parser"):
         espalier.load(models / "unguided", device="cpu").paraphrase([COOK])
+
+
+def test_a_model_without_trees_does_not_load_a_parser_that_splits_texts_by_rules(models: Path, tmp_path: Path) -> None:
+    lost = {"backend": "benepar", "model": None, "options": {}, "signature": "its model is not here"}
+    write_json(tmp_path / "parser.json", lost)
+    plain = espalier.load(models / "plain", parser=tmp_path, device="cpu")
+    glued, split = plain.paraphrase(["the cook peels an onion.", COOK])
+    assert glued.words == split.words
+    pair = {"source": COOK, "target": COOK}
+    of_text, of_words = plain.likelihood([pair, pair | {"source_words": COOK, "target_words": COOK}])
+    assert of_text.nll == pytest.approx(of_words.nll, abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
 
     from espalier.syntax.parse import Parse
-    from espalier.syntax.parsers.parser import Parser, Refused, Sentence
+    from espalier.syntax.parsers.parser import Parser, Sentence
     from espalier.text.language import Language
 
 
@@ -128,45 +128,36 @@ class LoadedModel:
     def parse(self, texts: Sequence[Sentence], names: Sequence[str]) -> list[Parse | EspalierError]:
         """The parses of texts, lower-cased if the model is; errors for texts that cannot be parsed.
 
+        A model without trees needs only words. If its parser splits texts by rules, it is not loaded for them.
+
         Args:
             texts: texts, or lists of words.
             names: names of the texts in errors.
         """
         from espalier.syntax.parsers.parser import Refused
 
-        given = [self._cased(text) if isinstance(text, str) else text for text in texts]
-        parses = self.parser.parse(given) if given else []
+        lower = getattr(self.vocabulary, "lower", False)
+        given = [text.lower() if lower and isinstance(text, str) else text for text in texts]
+        parses = (self._splitter or self.parser).parse(given) if given else []
         return [
-            self._refusal(text, name, parse) if isinstance(parse, Refused) else parse
+            DataError(
+                f"parser {self.parser_name} refuses its {_size_of(text)} ({parse.reason})",
+                file=name,
+                remedy="give one short sentence",
+            )
+            if isinstance(parse, Refused)
+            else parse
             for name, text, parse in zip(names, texts, parses, strict=True)
         ]
 
-    def words(self, texts: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...] | EspalierError]:
-        """The words of texts, lower-cased as in `parse`. The parser is not loaded if it splits texts by rules.
+    @cached_property
+    def _splitter(self) -> Parser | None:
+        """The rules by which the parser splits texts into words, if the model needs no more; None if there are none."""
+        from espalier.syntax.parsers.registry import load_splitter
 
-        Args:
-            names: names of the texts in errors.
-        """
-        from espalier.syntax.parsers.parser import NO_ROUND_TRIP
-        from espalier.syntax.parsers.registry import words_by_rules
-
-        split = words_by_rules(Path(self._parser)) if isinstance(self._parser, str | Path) else None
-        if split is None:
-            parses = self.parse(texts, names)
-            return [parse if isinstance(parse, EspalierError) else tuple(parse.words) for parse in parses]
-        found = [split(self._cased(text)) for text in texts]
-        return [
-            self._refusal(text, name, NO_ROUND_TRIP) if each is None else each[0]
-            for name, text, each in zip(names, texts, found, strict=True)
-        ]
-
-    def _cased(self, text: str) -> str:
-        """A text, lower-cased if the model knows only lower case."""
-        return text.lower() if getattr(self.vocabulary, "lower", False) else text
-
-    def _refusal(self, text: Sentence, name: str, refused: Refused) -> DataError:
-        what = f"parser {self.parser_name} refuses its {_size_of(text)} ({refused.reason})"
-        return DataError(what, file=name, remedy="give one short sentence")
+        if getattr(self.settings, "trees", True) or not isinstance(self._parser, str | Path):
+            return None
+        return load_splitter(Path(self._parser))
 
 
 def _size_of(sentence: Sentence) -> str:

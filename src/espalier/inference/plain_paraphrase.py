@@ -143,5 +143,5 @@ def _words(system: LoadedModel, requests: Sequence[PairRequest]) -> list[str | E
     """The words of each text, joined by spaces; "" if the model reads plain texts."""
     if system.reads_plain_text:
         return [""] * len(requests)
-    found = system.words([request.text for request in requests], [request.name for request in requests])
-    return [words if isinstance(words, EspalierError) else " ".join(words) for words in found]
+    parses = system.parse([request.text for request in requests], [request.name for request in requests])
+    return [parse if isinstance(parse, EspalierError) else " ".join(parse.words) for parse in parses]

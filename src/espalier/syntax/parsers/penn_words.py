@@ -8,10 +8,13 @@ token.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
 from espalier.io.imports import nltk_module
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence
 
 #: The quotation marks in texts that a quote in the treebank can represent.
 _QUOTES: Final = {"``": ('"', "``", "''"), "''": ('"', "''", "``")}
@@ -32,6 +35,22 @@ def penn_words(text: str) -> tuple[tuple[str, ...], list[bool]] | None:
         position = _SPACES.match(text, end).end()  # type: ignore[union-attr]
         follows.append(position > end)
     return (words, follows) if position == len(text) else None
+
+
+class PennWords:
+    """A parser that splits texts by `penn_words` and predicts nothing else."""
+
+    signature = "penn_words"
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
+        """The words of each sentence, given as a text or as words."""
+        return [self._parse(sentence) for sentence in sentences]
+
+    def _parse(self, sentence: Sentence) -> Parse | Refused:
+        found = penn_words(sentence) if isinstance(sentence, str) else (tuple(sentence), [])
+        if found is None:
+            return NO_ROUND_TRIP
+        return Parse(found[0]) if found[0] else EMPTY
 
 
 @cache

@@ -44,7 +44,7 @@ class Backend:
         train: "module:function" that trains on a treebank, with the arguments of `Backend.trained`; None if the backend
             cannot be trained.
         training: "module:class" for the settings of `train`.
-        words: "module:function" that splits a text into words by rules, without the library; None if there is no such
+        splitter: "module:class" of a parser that only splits texts into words, by rules, without the library; or None.
             function.
         extra: the extra of this project that installs the library; None for a plugin.
         baseline: whether it is a trivial baseline, whose parses are only scored.
@@ -54,7 +54,7 @@ class Backend:
     needs_model: bool = True
     train: str | None = None
     training: str | None = None
-    words: str | None = None
+    splitter: str | None = None
     extra: str | None = None
     baseline: bool = False
 
@@ -114,7 +114,7 @@ BACKENDS: dict[str, Backend] = {
         f"{_PARSERS}.benepar_backend:load",
         train=f"{_PARSERS}.benepar_training:train_benepar",
         training=f"{_PARSERS}.benepar_config:BeneparTraining",
-        words=f"{_PARSERS}.penn_words:penn_words",
+        splitter=f"{_PARSERS}.penn_words:PennWords",
         extra="parse",
     ),
     "jieba": Backend(f"{_PARSERS}.jieba_backend:load", needs_model=False, extra="parse"),
@@ -170,14 +170,17 @@ def load_parser(folder: Path) -> Parser:
     return open_parser(value["backend"], _model(folder, value["backend"], value["model"]), value["options"])
 
 
-def words_by_rules(folder: Path) -> Callable[[str], tuple[tuple[str, ...], list[bool]] | None] | None:
-    """The function by which the parser of a folder splits texts into words by rules; None if it has none.
+def load_splitter(folder: Path) -> Parser | None:
+    """The rules by which the parser of a folder splits texts into words, as a parser; None if it has no such rules.
 
     Raises:
-        ArtifactError: the folder is not a parser's.
+        ArtifactError: the folder does not contain a parser.
     """
     backend = BACKENDS.get(read_json(folder / "parser.json", _Description)["backend"])
-    return pkgutil.resolve_name(backend.words) if backend is not None and backend.words is not None else None
+    if backend is None or backend.splitter is None:
+        return None
+    splitter: Callable[[], Parser] = pkgutil.resolve_name(backend.splitter)
+    return splitter()
 
 
 def export_parser(folder: Path, out: Path) -> None:
