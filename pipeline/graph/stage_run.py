@@ -19,7 +19,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THRE
 TRAININGS = ("train", "train_parser")
 
 
-def run_stage(stage: str, *key: str) -> None:
+def run_alone(stage: str, *key: str) -> None:
     """Run a stage in the folder of the present profile.
 
     Args:
@@ -30,8 +30,8 @@ def run_stage(stage: str, *key: str) -> None:
         EspalierError: another process runs the stage, an input is missing, its code changed, or it failed.
     """
     fix_threads(stage)
-    module, named = importlib.import_module(f"pipeline.stages.{stage}"), "".join(key) or "index"
-    with unchanged_code(), alone(stage, named), inputs_named(stage, named):
+    module = importlib.import_module(f"pipeline.stages.{stage}")
+    with unchanged_code(), alone(stage, *key), inputs_named("@".join((stage, *key))):
         module.run(*key)
 
 
@@ -42,8 +42,8 @@ def fix_threads(stage: str) -> None:
 
 
 @contextmanager
-def alone(stage: str, key: str) -> Iterator[None]:
-    """Hold the lock of a stage's entry. In distributed training, the first process holds it.
+def alone(stage: str, *key: str) -> Iterator[None]:
+    """Hold the lock of a stage, or of its entry if it has entries. In distributed training, the first process holds it.
 
     Raises:
         ArtifactError: another process runs the stage.
@@ -51,17 +51,17 @@ def alone(stage: str, key: str) -> Iterator[None]:
     if os.environ.get("RANK", "0") != "0":
         yield
         return
-    lock = layout.scratch("locks", f"{digest(stage, key)}.lock")
+    lock = layout.scratch("locks", f"{digest(stage, *key)}.lock")
     with exclusive(
         lock,
         timeout=0,
-        held=ArtifactError("runs in another process", where=f"{stage} {key}", remedy="wait for it, or end it"),
+        held=ArtifactError("runs in another process", where=" ".join((stage, *key)), remedy="wait for it, or end it"),
     ):
         yield
 
 
 @contextmanager
-def inputs_named(stage: str, key: str) -> Iterator[None]:
+def inputs_named(target: str) -> Iterator[None]:
     """Add the command that makes all inputs of the stage to the error for a missing input.
 
     Raises:
@@ -73,5 +73,5 @@ def inputs_named(stage: str, key: str) -> Iterator[None]:
         from pipeline.params.read import load_params
         from pipeline.records.systems import repro_command
 
-        remedy = f"{repro_command(load_params(), f'{stage}@{key}')} first runs the stages that make it"
+        remedy = f"{repro_command(load_params(), target)} first runs the stages that make it"
         raise MissingError(error.what, where=str(error.where), remedy=remedy) from error

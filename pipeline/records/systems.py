@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from espalier.inference.folder import save_system
-from espalier.inference.registry import SERVICES, reads_trees, service
+from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.params.entries import Params, encoding_and_network
 from pipeline.records.artifacts import read_extras
-from pipeline.records.machine import device
-
-if TYPE_CHECKING:
-    from espalier.inference.system import System
 
 
 def describe(folder: Path, key: str, params: Params) -> None:
@@ -35,45 +30,6 @@ def describe(folder: Path, key: str, params: Params) -> None:
     )
 
 
-def open_system(
-    params: Params,
-    method: str,
-    language: str,
-    *,
-    model: str | None = None,
-    expander: str | None = None,
-    expands: bool = False,
-) -> System:
-    """Load a system that serves a method in a language.
-
-    Args:
-        model: key of the model; None selects the default for the method and language, or the only model that serves
-            them.
-        expander: key of the expander; None selects one in the same way for `expand`.
-        expands: whether a tree-guided model needs an expander.
-
-    Raises:
-        ConfigError: no such model exists, it does not serve the method, or one of its parts is not trained.
-    """
-    from espalier.inference.system import load
-
-    key = find_model(params, method, language, model, "--model")
-    settings = params.datasets.every[params.models[key].dataset].settings
-    corpus = _corpus(params, key)
-    # If a parser segmented the training texts into words, it also segments requests, with or without trees.
-    parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
-    guided = expands and reads_trees(encoding_and_network(params.models[key])[1].view)
-    second = find_model(params, "expand", language, expander, "--expander") if guided else None
-    for named in filter(None, (key, second)):
-        require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
-    return load(
-        layout.model(key),
-        parser=layout.parser(parser) if parser else None,
-        expander=layout.model(second) if second else None,
-        device=device(),
-    )
-
-
 def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
     """The given key, else the default for a method and language ("generate.zh"), else the only model.
 
@@ -90,7 +46,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
             key
             for key, model in params.models.items()
             if SERVICES[method].fits(*encoding_and_network(model))
-            and params.corpora[_corpus(params, key)].language == language
+            and params.corpora[corpus_of(params, key)].language == language
         ]
         if len(fitting) == 1:
             return fitting[0]
@@ -104,7 +60,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         service(method, given, *encoding_and_network(model))
     except ConfigError as error:
         raise ConfigError(error.what, where=option) from error
-    writes = params.corpora[_corpus(params, given)].language
+    writes = params.corpora[corpus_of(params, given)].language
     if writes != language:
         raise ConfigError(f"model {given} writes {writes}, not {language}", where=option, remedy=f"one of {language}")
     return given
@@ -117,7 +73,7 @@ def default_for(params: Params, method: str, language: str) -> str | None:
 
 def expander_of(params: Params, key: str) -> str | None:
     """The default expander, if it was trained on the same dataset as this model and is another model."""
-    expander = default_for(params, "expand", params.corpora[_corpus(params, key)].language)
+    expander = default_for(params, "expand", params.corpora[corpus_of(params, key)].language)
     same = expander is not None and params.models[expander].dataset == params.models[key].dataset
     return expander if same and expander != key else None
 
@@ -158,5 +114,6 @@ def repro_command(params: Params, stage: str) -> str:
     return f"dvc {place}repro {stage}"
 
 
-def _corpus(params: Params, key: str) -> str:
+def corpus_of(params: Params, key: str) -> str:
+    """The corpus that a model is trained on."""
     return params.datasets.every[params.models[key].dataset].corpus

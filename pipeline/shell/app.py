@@ -9,7 +9,7 @@ import typer
 
 from espalier.cli.app import FILES, app
 from espalier.cli.models import find_in
-from pipeline.graph.stage_run import run_stage
+from pipeline.graph.stage_run import run_alone
 from pipeline.shell import completion, project_commands
 from pipeline.shell.models import ProfileModels
 from pipeline.shell.profiles import Profile, ProfileOption, enter
@@ -64,7 +64,7 @@ def _stage(name: str, text: str) -> None:
 
     def run(key: str, profile: Profile | None) -> None:
         enter(profile)
-        run_stage(name, key)
+        run_alone(name, key)
 
     chosen = sharded if name in SHARDED else command
     chosen.__doc__ = text
@@ -79,7 +79,7 @@ for _name, _text in STAGES.items():
 def site(profile: ProfileOption = None) -> None:
     """Write the page over all papers, from their reports."""
     enter(profile)
-    run_stage("site")
+    run_alone("site")
 
 
 app.registered_commands += project_commands.app.registered_commands

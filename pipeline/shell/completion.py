@@ -36,12 +36,6 @@ def keys(context: typer.Context) -> Iterable[str]:
 
 
 @_completion
-def models(context: typer.Context) -> Iterable[str]:
-    """The models of the profile."""
-    return keys_of()["train"]
-
-
-@_completion
 def targets(context: typer.Context) -> Iterator[str]:
     """The stages of the profile, as DVC names them: "train@songnet"."""
     return (f"{stage}@{key}" for stage, keys in keys_of().items() for key in keys)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from espalier.cli.options import model_names
 from pipeline.shell import completion
 from pipeline.shell.profiles import Profile, ProfileOption, enter
 
@@ -86,7 +87,7 @@ def pages(
 
 @app.command()
 def adopt(
-    key: Annotated[str, typer.Argument(help="The key of the model in params.yaml.", autocompletion=completion.models)],
+    key: Annotated[str, typer.Argument(help="The key of the model in params.yaml.", autocompletion=model_names)],
     folder: Annotated[
         Path, typer.Option("--from", resolve_path=True, help="The folder of the profile, copied from that machine.")
     ],
@@ -101,7 +102,7 @@ def adopt(
 
 @app.command()
 def export(
-    model: Annotated[str, typer.Argument(help="The key of a trained model.", autocompletion=completion.models)],
+    model: Annotated[str, typer.Argument(help="The key of a trained model.", autocompletion=model_names)],
     out: Annotated[Path, typer.Argument(resolve_path=True, help="A new folder.")],
     profile: ProfileOption = None,
     no_card: Annotated[

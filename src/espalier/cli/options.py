@@ -31,7 +31,7 @@ def _be_quiet(value: bool) -> bool:
     return value
 
 
-def _models(context: typer.Context, incomplete: str) -> list[str]:
+def model_names(context: typer.Context, incomplete: str) -> list[str]:
     """Names of models that begin with `incomplete`; empty if a file cannot be read."""
     try:
         models().enter(context.params.get("profile"))
@@ -54,7 +54,7 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         help="A model of the profile, or the folder of an exported model; default: that of the profile.",
-        autocompletion=_models,
+        autocompletion=model_names,
         callback=absolute,
     ),
 ]
