@@ -107,8 +107,16 @@ def rate_at(step: int, config: TrainingConfig, width: int) -> float:
 
 
 def computes_bfloat16(device: torch.device) -> bool:
-    """Whether the device computes all layers in bfloat16. x86 processors without AVX512 lack such recurrent layers."""
-    return device.type != "cpu" or torch.backends.cpu.get_cpu_capability() not in ("NO AVX", "AVX2")
+    """Whether the device computes all layers in bfloat16. A tiny LSTM tells: processors without AVX512 refuse it."""
+    if device.type != "cpu":
+        return True
+    state, weights = torch.zeros(1, 1, 1), [torch.zeros(4, 1), torch.zeros(4, 1), torch.zeros(4), torch.zeros(4)]
+    try:
+        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+            torch.lstm(state, (state, state), weights, True, 1, 0.0, False, False, False)
+    except RuntimeError:
+        return False
+    return True
 
 
 def precision_of(config: TrainingConfig, device: torch.device) -> str:
@@ -125,4 +133,4 @@ def precision_of(config: TrainingConfig, device: torch.device) -> str:
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "no"
     supported = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
-    return "bf16" if device.type == "cpu" and supported() else "no"
+    return "bf16" if device.type == "cpu" and supported() and computes_bfloat16(device) else "no"
