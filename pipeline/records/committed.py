@@ -14,7 +14,7 @@ from pipeline import layout
 
 #: On another kind of processor a training rounds otherwise. A perplexity, or a score without an interval, may differ by
 #: the first fraction of the committed value, any other score by the second at least (docs/faults.md).
-RELATIVE, LEAST = 0.10, 0.01
+RELATIVE, LEAST = 0.10, 0.02
 #: Counts, which do not depend on the processor.
 COUNTED: Final = ("metrics/corpora/", "metrics/datasets/", "metrics/parsing/")
 
