@@ -1,4 +1,4 @@
-"""README's picture: the last item with trees of GuiG's report, without scores. `make picture` writes docs/report.png."""
+"""README's picture: the last item with trees of GuiG's report. `make picture` writes docs/report.png."""
 
 from __future__ import annotations
 
