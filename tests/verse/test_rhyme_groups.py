@@ -20,6 +20,7 @@ from espalier.verse.sounds import Sounds
         ("1还。1天。", "AA", "山还。\n明天。", ("an (ai/u)", "an")),  # by the reading that rhymes
         ("#__。", "A", "灯山。", ("an",)),  # a free text, shorter than its format: its last word
         ("#__。", "A", "灯人山。\n天。", ("eng", "")),  # a free text with more units
+        ("#__。", "A", "灯人山。\n\n天。", ("eng", "", "")),  # one of them empty
     ],
 )
 def test_the_groups_are_those_of_the_place_that_rhymes_and_of_the_readings_that_fit(

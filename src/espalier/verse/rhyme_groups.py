@@ -42,10 +42,10 @@ class _RhymeWord(NamedTuple):
 def _rhyme_words(unit: str, format_: Format, index: int, sounds: Sounds) -> list[_RhymeWord]:
     """The words at the rhyme places of a unit; its last word if the text does not keep the format."""
     tokens = tokens_of(unit, format_.language)
-    slots = format_.units[index] if index < len(format_.units) else ()  # a free text may have more units
-    if len(tokens) != len(slots):
+    if index >= len(format_.units) or len(tokens) != len(format_.units[index]):  # a free text may have more units
         last = rhyme_place(tokens)
         return [] if last is None else [_RhymeWord(tokens[last], "", given=False)]
+    slots = format_.units[index]
     tones = format_.place_tones[index] if sounds.tone else [""] * len(slots)
     return [
         _RhymeWord(tokens[place], tones[place], slots[place] not in BLANKS) for place in format_.rhyme_places[index]
