@@ -21,9 +21,9 @@ api: .venv/ready
 test: .venv/ready
 	OMP_NUM_THREADS=1 pytest -n 2 --dist worksteal --durations 10
 
-# All trials of tests/faults, of which `make test` runs a sample.
+# All trials of faults and damaged files, of which `make test` runs a sample.
 faults: .venv/ready
-	FAULTS=all OMP_NUM_THREADS=1 pytest -s tests/faults
+	FAULTS=all OMP_NUM_THREADS=1 pytest -s tests/faults tests/corpora/readers/test_damage.py
 
 # The report's pages in headless Chromium: the machine's own, or the one that Playwright downloads.
 look: .venv/look
