@@ -23,9 +23,9 @@ from pipeline import layout
 from pipeline.graph.rehearsal.cut import CPU_TOKENS, Raw, cut_params, replace_parser, shape_of, with_shape
 from pipeline.graph.rehearsal.estimate import Estimate, estimates
 from pipeline.graph.rehearsal.process import run_stage
-from pipeline.graph.rehearsal.stages import Outcome, run_all, shrink
+from pipeline.graph.rehearsal.stages import Outcome, run_possible, shrink
 from pipeline.graph.rehearsal.synthetic_sources import write_synthetic
-from pipeline.graph.stage_graph import Stage, graph_of
+from pipeline.graph.stage_graph import Stage, definitions, needs_of
 from pipeline.layout import NONE, PROFILES, ROOT
 from pipeline.params.entries import Params
 from pipeline.params.read import load_params, read_yaml
@@ -60,9 +60,10 @@ class Rehearsal:
         with atomic_file(self.folder / layout.PARAMS) as part:
             part.write_text(yaml.safe_dump(self.raw, allow_unicode=True, sort_keys=False), encoding="utf-8")
 
-    def params(self) -> Params:
-        """The validated params.yaml."""
-        return load_params(self.folder / layout.PARAMS)
+    def needs(self) -> dict[Stage, set[Stage]]:
+        """The stages of its params.yaml, which is validated, with those that each needs; without the site."""
+        load_params(self.folder / layout.PARAMS)
+        return {stage: needed for stage, needed in needs_of(definitions(self.folder)).items() if stage[1]}
 
     def is_elsewhere(self, stage: Stage) -> bool:
         """Whether a stage only fetches a source or a published parser."""
@@ -130,15 +131,13 @@ def rehearse(profile: str, *, folder: Path | None, offline: bool, jobs: int | No
     outcomes: list[Outcome] = []
     with _folder(folder) as place:
         rehearsal = _prepared(profile, params, place, offline=offline, max_tokens=None if gpu else CPU_TOKENS)
-        elsewhere = {stage: set[Stage]() for stage in graph_of(rehearsal.params()) if rehearsal.is_elsewhere(stage)}
-        for outcome in run_all(elsewhere, rehearsal.run, count):
+        elsewhere = {stage: set[Stage]() for stage in rehearsal.needs() if rehearsal.is_elsewhere(stage)}
+        for outcome in run_possible(elsewhere, rehearsal.run, count):
             outcomes.append(rehearsal.without_parser(outcome))
             say(_line(outcomes[-1]))
-        graph = graph_of(rehearsal.params())
         failed = {outcome.stage for outcome in outcomes if outcome.failure is not None}
-        done = {outcome.stage for outcome in outcomes} - failed
-        rest = {stage: needs - done for stage, needs in graph.items() if stage not in done | failed}
-        for number, outcome in enumerate(run_all(rest, rehearsal.run, count, failed), 1):
+        rest = {stage: needs for stage, needs in rehearsal.needs().items() if not rehearsal.is_elsewhere(stage)}
+        for number, outcome in enumerate(run_possible(rest, rehearsal.run, count, failed), 1):
             outcomes.append(outcome)
             say(f"[{number}/{len(rest)}] {_line(outcome)}")
         made = {outcome.stage: outcome for outcome in outcomes if outcome.failure is None or outcome.fits}

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -20,6 +20,7 @@ from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
 from pipeline import layout
 from pipeline.graph.dvc_files import dvc_project, parsed_once, written_by_entry
+from pipeline.graph.scheduler import run_all
 from pipeline.records.committed import differences, rewritten
 
 #: The products of each kind of stage, for the last line of a run.
@@ -165,35 +166,22 @@ def _outcomes(
         seconds: function from a stage to its expected duration in seconds.
         started: called with each stage when it starts.
     """
-    sorter, running, ready, failed = TopologicalSorter(graph), set[Future[Outcome]](), list[str](), False
-    sorter.prepare()
-    height = _heights(graph, seconds)
+    failed = False
+
+    def start(stage: str) -> Future[Outcome] | None:
+        if failed:
+            return None
+        # A process that starts inherits the mask: Ctrl-C waits until `_stay` has run there.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        future = pool.submit(_run, stage)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        started(stage)
+        return future
+
     with ProcessPoolExecutor(jobs, get_context("spawn"), _stay) as pool:
-        while sorter.is_active() and not failed:
-            ready = sorted([*ready, *sorter.get_ready()], key=height.__getitem__)
-            while ready and len(running) < jobs:
-                stage = ready.pop()
-                # A process that starts inherits the mask: Ctrl-C waits until `_stay` has run there.
-                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-                running.add(pool.submit(_run, stage))
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-                started(stage)
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for outcome in (future.result() for future in done):
-                sorter.done(outcome.stage)
-                failed = failed or not outcome.ok
-                yield outcome
-        yield from (future.result() for future in running)
-
-
-def _heights(graph: dict[str, set[str]], seconds: Callable[[str], float]) -> dict[str, float]:
-    """The length in seconds of the longest chain that begins with each stage. Longer chains start first."""
-    costs = {stage: seconds(stage) for stage in graph}
-    height = dict(costs)
-    for stage in reversed(list(TopologicalSorter(graph).static_order())):
-        for before in graph[stage]:
-            height[before] = max(height[before], costs[before] + height[stage])
-    return height
+        for outcome in run_all(graph, start, jobs, seconds):
+            failed = failed or not outcome.ok
+            yield outcome
 
 
 class _Interrupt:

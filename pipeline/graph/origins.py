@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.readers import READERS
-from pipeline.graph.stage_graph import Stage, graph_of
+from pipeline.graph.stage_graph import Stage, definitions, needs_of
 from pipeline.params.entries import Params
 from pipeline.params.read import load_catalogue
 
@@ -29,12 +29,12 @@ class Origins:
 
 def origins_of(params: Params, stages: Iterable[Stage]) -> Origins:
     """The origins that these stages of the present profile read, directly or through stages that they need."""
-    graph, reached, queue = graph_of(params), set[Stage](), [*stages]
+    needs, reached, queue = needs_of(definitions()), set[Stage](), [*stages]
     while queue:
         stage = queue.pop()
         if stage not in reached:
             reached.add(stage)
-            queue += graph[stage]
+            queue += needs[stage]
     catalogue = load_catalogue(params) if params.sources.published else {}
     return Origins(
         {key: catalogue[key] for key in params.sources.published if ("download", key) in reached},

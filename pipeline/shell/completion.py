@@ -6,14 +6,12 @@ read, it returns none.
 
 from __future__ import annotations
 
-import functools
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import typer
 
 from espalier.io.errors import EspalierError
-from pipeline.layout import PARAMS, ROOT
 from pipeline.shell.profiles import Profile, enter
 
 
@@ -42,12 +40,11 @@ def targets(context: typer.Context) -> Iterator[str]:
 
 
 def keys_of() -> dict[str, list[str]]:
-    """The keys of each stage of dvc.yaml that has keys. `foreach` names their place in params.yaml."""
-    from pipeline.params.read import read_yaml
+    """The keys of each stage of dvc.yaml that has keys."""
+    from pipeline.graph.stage_graph import definitions
 
-    params, stages = read_yaml(PARAMS), read_yaml(ROOT / "dvc.yaml")["stages"]
-
-    def at(place: str) -> Any:
-        return functools.reduce(lambda part, name: part[name], place.split("."), params)
-
-    return {name: list(at(each["foreach"].strip("${}"))) for name, each in stages.items() if "foreach" in each}
+    keys = defaultdict[str, list[str]](list)
+    for name, key in definitions():
+        if key:
+            keys[name].append(key)
+    return keys

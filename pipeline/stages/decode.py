@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,16 +10,15 @@ import pandas as pd
 from espalier.cli.progress import followed, say
 from espalier.datasets.registry import encoding
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.hashing import file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.models.serialization import load_model
 from espalier.tasks.decode import Decoding, judged
 from espalier.tasks.registry import task
 from espalier.tasks.task import Ready, RunOptions
 from pipeline import layout
+from pipeline.graph.stage_inputs import record_of
 from pipeline.params.entries import Params, Run, decoder_of
 from pipeline.params.read import load_params
-from pipeline.params.versions import version_of
 from pipeline.records.artifacts import lexicon_of, read_judge, read_ready, read_texts, require_rows
 from pipeline.records.machine import device
 from pipeline.records.measured import Clock
@@ -55,7 +53,7 @@ def run(key: str) -> None:
         facts = {"unfit": str(ready.unfit), **kind.facts(model)}
     write_outputs(layout.output(run_.paper, key), tables, dev, facts)
     counts = {"records": int(tables[0]["id"].nunique()), "texts": sum(map(len, tables))}
-    clock.write("decode", key, {**counts, "made_of": made_of(run_)})
+    clock.write("decode", key, {**counts, "made_of": record_of("decode", key)})
     say(f"{key}: {sum(map(len, tables)):,} texts, {facts['unfit']} records unfit")
 
 
@@ -69,27 +67,6 @@ def _seeds(key: str, run_: Run, seeds: Sequence[int], guidance: pd.DataFrame | N
             remedy=f"train {run_.model} with one of the seeds {', '.join(map(str, sorted(guiding)))}",
         )
     return common
-
-
-def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
-    """The inputs of a run's outputs, in the form of `pipeline.stages.train.made_of`.
-
-    Args:
-        folder: folder that contains the model.
-    """
-    guide = file_sha256(layout.output(*run_.guide)) if run_.guide else None
-    judge = {} if run_.lm == layout.NONE else {"judge": files_sha256(folder / layout.model(run_.lm))}
-    decoder = decoder_of(run_)
-    lexicon = {"lexicon": files_sha256(layout.raw(run_.lexicon))} if decoder.needs_lexicon else {}
-    return {
-        **judge,
-        **lexicon,
-        "model": files_sha256(folder / layout.model(run_.model)),
-        "data": files_sha256(layout.ready(run_.dataset)),
-        "guidance": guide,
-        "settings": run_.model_dump(mode="json", include={"task", "split", "decoder", "samples", "seed"}),
-        "versions": version_of("decoding", run_.task),
-    }
 
 
 def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:

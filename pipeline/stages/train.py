@@ -27,9 +27,9 @@ from espalier.io.registry import entry
 from espalier.io.tables import table_sha256
 from pipeline import layout
 from pipeline.graph.seeds import Show, side_by_side
+from pipeline.graph.stage_inputs import inputs_of, record_of
 from pipeline.params.entries import Model, network_of, training_of
 from pipeline.params.read import load_params
-from pipeline.params.versions import read_versions, version_of
 from pipeline.records.machine import cores, device, workers
 from pipeline.records.measured import Clock
 from pipeline.records.systems import describe
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from torch import nn
 
     from espalier.training.loop import Progress
-
-
-#: The components that every training depends on, besides those of its model.
-_SHARED = ("training", "batching")
 
 
 @dataclass(frozen=True)
@@ -139,7 +135,7 @@ def run(key: str) -> None:
         write_json(folder / "training.json", summaries)
     _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
-    facts = {"seeds": measured, "made_of": made_of(model), "model": files_sha256(layout.model(key))}
+    facts = {"seeds": measured, "made_of": record_of("train", key), "model": files_sha256(layout.model(key))}
     clock.write("train", key, facts)
     layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
     for result in results:
@@ -182,7 +178,7 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
         load_weights(built, weights_of(layout.model(model.init)))
     splits = {name: _examples(key, model, name, form, vocabulary, network) for name in ("train", "dev")}
     check_outputs(built, splits["dev"].collate(np.arange(min(2, len(splits["dev"].lengths))), None), model.arch)
-    scratch = layout.scratch("train", key, _identity(key, model, seed))
+    scratch = layout.scratch("train", key, _identity(key, seed))
     progress = train(
         built, splits["train"], splits["dev"], config,
         width=network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
@@ -248,29 +244,12 @@ def _same_vocabulary(model: Model, form: Encoding, vocabulary: Any) -> None:
         )
 
 
-def _identity(key: str, model: Model, seed: int) -> str:
+def _identity(key: str, seed: int) -> str:
     """A string that identifies all inputs of the weights, so that checkpoints of other trainings are never resumed."""
-    inputs = [*sorted(layout.ready(model.dataset).iterdir())]
-    if model.init != layout.NONE:
-        inputs += sorted(layout.model(model.init).iterdir())
-    settings = model.model_dump(mode="json", include={"arch", "dataset", "init", "network", "training"})
-    versions = read_versions()
-    used = {"models": version_of("models", model.arch, versions), **{name: versions[name] for name in _SHARED}}
-    return digest(key, seed, settings, used, [(path.name, file_sha256(path)) for path in inputs])
-
-
-def made_of(model: Model) -> dict[str, Any]:
-    """The inputs of a training, by which one machine can identify a model trained on another.
-
-    `data` and `init` are hashes of folders, `settings` and `versions` are as in params.yaml and versions.yaml.
-    """
-    versions = read_versions()
-    return {
-        "data": files_sha256(layout.ready(model.dataset)),
-        "init": None if model.init == layout.NONE else files_sha256(layout.model(model.init)),
-        "settings": model.model_dump(mode="json", include={"arch", "dataset", "init", "seeds", "network", "training"}),
-        "versions": {"model": version_of("models", model.arch, versions), **{name: versions[name] for name in _SHARED}},
-    }
+    inputs = inputs_of("train", key)
+    settings = {name: value for name, value in inputs.settings.items() if name != "seeds"}
+    files = [file for folder in inputs.paths.values() if folder is not None for file in sorted(folder.iterdir())]
+    return digest(key, seed, settings, inputs.versions, [(file.name, file_sha256(file)) for file in files])
 
 
 def _write_curve(path: Path, results: list[Trained]) -> None:

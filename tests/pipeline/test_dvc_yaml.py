@@ -17,6 +17,7 @@ from espalier.corpora.readers import READERS
 from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
+from pipeline.graph.stage_graph import Definition, definitions
 from pipeline.params.read import read_yaml
 from pipeline.shell.app import STAGES, app
 
@@ -43,33 +44,9 @@ def has(tree: Any, path: str) -> bool:
     return True
 
 
-def resolved(value: Any, known: dict[str, Any]) -> Any:
-    """`value` with each ${...} replaced, as DVC does it; a KeyError where something is missing."""
-    if isinstance(value, dict):
-        return {resolved(key, known): resolved(item, known) for key, item in value.items()}
-    if isinstance(value, list):
-        return [resolved(item, known) for item in value]
-    return re.sub(r"\$\{([^}]+)\}", lambda found: str(at(known, found[1])), value) if isinstance(value, str) else value
-
-
-def stages(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(name, stage) of each stage of a profile."""
-    params = yaml_of(folder / "params.yaml")
-    for name, stage in yaml_of(folder / "dvc.yaml")["stages"].items():
-        if "foreach" not in stage:
-            yield name, resolved(stage, params)
-            continue
-        entries = at(params, stage["foreach"][2:-1])
-        pairs = entries.items() if isinstance(entries, dict) else [(item, item) for item in entries]
-        for key, item in pairs:
-            yield f"{name}@{key}", resolved(stage["do"], {**params, "key": key, "item": item})
-
-
-def tracked(folder: Path, stage: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    """(file, key) of each param that a stage declares."""
-    for each in stage.get("params", []):
-        for file, keys in each.items() if isinstance(each, dict) else [("params.yaml", [each])]:
-            yield from ((folder / file, key) for key in keys)
+def stages(folder: Path) -> dict[str, Definition]:
+    """The stages of a profile by name, as DVC has them (test_stage_graph)."""
+    return {"@".join(filter(None, stage)): definition for stage, definition in definitions(folder).items()}
 
 
 @pytest.fixture(scope="module", params=FOLDERS, ids=lambda path: path.name if path != ROOT else "nursery")
@@ -80,10 +57,10 @@ def folder(request: pytest.FixtureRequest) -> Path:
 def test_every_param_that_a_stage_declares_is_written_out(folder: Path) -> None:
     """DVC knows no defaults: a key that is not in the file is an error when its stage runs."""
     lacking = [
-        f"{name}: {key} in {file.relative_to(ROOT)}"
-        for name, stage in stages(folder)
-        for file, key in tracked(folder, stage)
-        if not has(yaml_of(file), key)
+        f"{name}: {key} in {file}"
+        for name, stage in stages(folder).items()
+        for file, key in stage.params
+        if not has(yaml_of(folder / file), key)
     ]
     assert not lacking
 
@@ -101,38 +78,27 @@ def test_dvc_reads_every_file_in_c_as_we_do(folder: Path) -> None:
 
 def test_no_path_of_a_params_file_begins_with_a_dot(folder: Path) -> None:
     """The lock would spell ./versions.yaml as versions.yaml, and DVC would never find it again."""
-    for name, stage in stages(folder):
-        for each in stage.get("params", []):
-            for file in each if isinstance(each, dict) else []:
-                assert not file.startswith("./"), name
+    params = yaml_of(folder / "params.yaml")
+    assert not any(params[name].startswith("./") for name in ("versions", "catalogue"))
 
 
-def test_all_stages_resolve_and_each_output_has_one_maker(folder: Path) -> None:
-    outs = [
-        next(iter(out)) if isinstance(out, dict) else out
-        for _, stage in stages(folder)
-        for out in [*stage.get("outs", []), *stage.get("metrics", [])]
-    ]
+def test_each_output_has_one_maker(folder: Path) -> None:
+    outs = [out for stage in stages(folder).values() for out in stage.outs]
     assert outs and len(outs) == len(set(outs))
 
 
 def test_every_dependency_is_there_or_made(folder: Path) -> None:
-    made = {
-        str(next(iter(out)) if isinstance(out, dict) else out)
-        for _, stage in stages(folder)
-        for out in [*stage.get("outs", []), *stage.get("metrics", [])]
-    }
-    for name, stage in stages(folder):
-        for dep in stage.get("deps", []):
-            inside = any(out.startswith(f"{dep}/") for out in made)
-            assert dep in made or inside or (folder / dep).exists(), f"{name}: {dep}"
+    made = {path for stage in stages(folder).values() for out in stage.outs for path in (out, *out.parents)}
+    for name, stage in stages(folder).items():
+        for _, dep in stage.deps:
+            assert dep in made or (folder / dep).exists(), f"{name}: {dep}"
 
 
 def test_the_lock_names_no_stage_that_is_gone(folder: Path) -> None:
     """DVC keeps such entries, and reads and writes the whole lock again after every stage."""
     lock = folder / "dvc.lock"
     locked = yaml_of(lock)["stages"] if lock.exists() else {}
-    gone = locked.keys() - {name for name, _ in stages(folder)}
+    gone = locked.keys() - stages(folder).keys()
     assert not gone, "delete these entries of dvc.lock"
 
 
@@ -146,7 +112,7 @@ def test_the_stages_are_those_of_the_command_line_and_each_has_its_module() -> N
 
 
 def test_every_version_is_a_whole_number_and_some_stage_uses_it() -> None:
-    used = {key for each in FOLDERS for _, stage in stages(each) for file, key in tracked(each, stage)}
+    used = {key for each in FOLDERS for stage in stages(each).values() for _, key in stage.params}
     used |= {f"readers.{name}" for name in READERS}  # a corpus may come to use them
     used |= {f"models.{name}" for name in ARCHITECTURES}
     used |= {f"parsers.{name}" for name in BACKENDS}
@@ -196,7 +162,7 @@ def test_dvc_would_run_every_stage_of_a_fresh_project(project: Path, run: Callab
     (project / "dvc.lock").unlink()
     answer = run(project, "dvc", "repro", "--dry", "--force", "--no-run-cache")
     assert answer.status == 0, answer.err
-    assert set(re.findall(r"^Running stage '(.*)':$", answer.out, re.M)) == {name for name, _ in stages(project)}
+    assert set(re.findall(r"^Running stage '(.*)':$", answer.out, re.M)) == stages(project).keys()
 
 
 def test_the_folders_of_metrics_are_those_of_the_papers_and_of_the_stages_before_and_are_in_every_profile() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -68,9 +69,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     from espalier.nursery.verse_en import grow as grow_verse
 
     nursery = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    for key in ("models", "runs", "baselines", "annotations"):
+    for key in ("runs", "baselines", "annotations"):
         nursery[key] = {}
-    nursery |= {"reports": [], "datasets": {"linearize": {}, "canonicalize": {}}}
+    nursery["models"] = {"guig_tg": nursery["models"]["guig_tg"]}  # which the page copies
+    pairs_en = {"paraphrase_en": nursery["datasets"]["linearize"]["paraphrase_en"]}
+    nursery |= {"reports": [], "datasets": {"linearize": pairs_en, "canonicalize": {}}}
     nursery["corpora"] = {"paraphrase_en": nursery["corpora"]["paraphrase_en"]}
     nursery["corpora"]["paraphrase_en"]["options"]["count"] = PAIRS
     nursery["corpora"]["paraphrase_en"]["split"] |= TESTED
@@ -125,14 +128,17 @@ def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -
 
     for language, lines in blocks():
         if language == "sh":
-            for line in lines:
-                command, *words = line.split("  #")[0].split()
+            for line in "\n".join(lines).replace("\\\n", "").splitlines():
+                command, *words = shlex.split(line, comments=True)
                 if words[0] == "repro":
                     repro(words[1:], again=len(words) > 2)
                 elif command == "espalier":
-                    written = cli(folder, *(word.strip('"') for word in words))
-                    assert written.status == 0, written.err
-                    assert sum(line.startswith("  ") for line in written.out.splitlines()) == 4
+                    answer = cli(folder, *words)
+                    assert answer.status == 0, answer.err
+                    if words[:2] == ["new", "corpus"]:
+                        add(folder / "params.yaml", {"corpora": {words[2]: {"split": TESTED}}})
+                    if words[0] == "generate":
+                        assert sum(line.startswith("  ") for line in answer.out.splitlines()) == 4
             continue
         file, body = folder / lines[0].removeprefix("# "), "\n".join(lines)
         if language == "python":
@@ -140,8 +146,6 @@ def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -
             file.write_text(body.partition("\n")[2] + "\n", encoding="utf-8")
         else:
             more = yaml.safe_load(body)
-            for corpus in more.get("corpora", {}).values():
-                corpus["split"] |= TESTED
             for name in more.get("presets", {}).keys() & {"lstm"}:
                 more["presets"][name]["training"] |= TINY["training"]
             add(file, more)
@@ -217,6 +221,7 @@ def test_the_table_counts_the_lines_that_each_part_writes() -> None:
         assert anchor is not None
         [body] = [body for title, body in bodies.items() if title.lower().replace(" ", "-") == anchor[1]]
         written = re.findall(r"```(?:yaml|python)\n# .*?\n(.*?)```", body, re.S)
+        written += re.findall(r"^espalier new (?:.*\\\n)*.*$", body, re.M)
         assert row["lines"] == str(sum(len(each.splitlines()) for each in written)), row["part"]
 
 

@@ -18,7 +18,7 @@ import yaml
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json
 from pipeline import layout
-from pipeline.commands.repro import _heights, out_of_date, repro
+from pipeline.commands.repro import out_of_date, repro
 
 sys.path.insert(0, str(Path(__file__).parent))
 from small_params import empty, write
@@ -92,13 +92,6 @@ def test_stages_that_do_not_depend_on_each_other_run_at_once(tmp_path: Path, run
     enter(folder)
     repro([], jobs=2)
     assert text(folder, "last") == "left\nright\nlast\n"
-
-
-def test_a_chain_with_a_training_starts_before_a_chain_of_more_stages() -> None:
-    chain = {"b1": set[str](), "b2": {"b1"}, "b3": {"b2"}}
-    graph = {"parse": set[str](), "train@a": {"parse"}, **chain, "train@b": set[str]()}
-    heights = _heights(graph, lambda stage: 10 if stage.startswith("train") else 1)
-    assert heights == {"parse": 11, "train@a": 10, "b1": 3, "b2": 2, "b3": 1, "train@b": 10}
 
 
 def test_targets_bring_what_they_depend_on_and_nothing_else(tmp_path: Path, run: Run, enter: Any) -> None:

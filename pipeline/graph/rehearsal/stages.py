@@ -1,13 +1,13 @@
-"""Running stages in order, without DVC."""
+"""Running the stages of a rehearsal, without DVC."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from graphlib import TopologicalSorter
 
 from espalier.cli.failures import NO_MEMORY
+from pipeline.graph.scheduler import run_all
 from pipeline.graph.stage_graph import Stage
 
 
@@ -65,39 +65,28 @@ def shrink(
     return replace(first, memory=outcome.memory, asked=shape, fits=0 if outcome.failure else fits)
 
 
-def run_all(
-    graph: Mapping[Stage, set[Stage]], run: Callable[[Stage], Outcome], jobs: int, failed: Iterable[Stage] = ()
+def run_possible(
+    needs: Mapping[Stage, set[Stage]], run: Callable[[Stage], Outcome], jobs: int, failed: Iterable[Stage] = ()
 ) -> Iterator[Outcome]:
     """Run stages, several at once, and yield outcomes as they end. Stages that need a failed stage are not run.
 
     Args:
-        failed: stages that have already failed.
+        needs: stages, each with the stages that it needs. Needed stages that are not among them have been run.
+        failed: those of them that have failed.
     """
-    sorter, running, missing = TopologicalSorter(graph), set[Future[Outcome]](), {stage: stage for stage in failed}
-    sorter.prepare()
-    ready: list[Stage] = []
+    missing = {stage: stage for stage in failed}
     with ThreadPoolExecutor(jobs) as pool:
-        while sorter.is_active():
-            ready += sorter.get_ready()
-            while ready and len(running) < jobs:
-                stage = ready.pop(0)
-                if stage in missing:
-                    sorter.done(stage)
-                    ready += sorter.get_ready()
-                    continue
-                lacking = next((missing[need] for need in sorted(graph.get(stage, ())) if need in missing), None)
-                if lacking is not None:
-                    missing[stage] = lacking
-                    sorter.done(stage)
-                    yield Outcome(stage, f"not run, for {' '.join(lacking)} failed", unrun=True)
-                    ready += sorter.get_ready()
-                else:
-                    running.add(pool.submit(run, stage))
-            if not running:
-                continue
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for outcome in (future.result() for future in done):
-                if outcome.failure is not None and not outcome.fits:
-                    missing[outcome.stage] = outcome.stage
-                sorter.done(outcome.stage)
-                yield outcome
+
+        def start(stage: Stage) -> Future[Outcome]:
+            lacking = next((missing[need] for need in sorted(needs[stage]) if need in missing), None)
+            if lacking is None:
+                return pool.submit(run, stage)
+            missing[stage] = lacking
+            unrun = Future[Outcome]()
+            unrun.set_result(Outcome(stage, f"not run, for {' '.join(lacking)} failed", unrun=True))
+            return unrun
+
+        for outcome in run_all({stage: before & needs.keys() for stage, before in needs.items()}, start, jobs):
+            if outcome.failure is not None and not outcome.fits:
+                missing.setdefault(outcome.stage, outcome.stage)
+            yield outcome
