@@ -121,10 +121,12 @@ class System(LoadedModel):
     def writer(self, name: str, **options: Any) -> Writer[Any, Any, Any]:
         """A service with fixed options. It tells which inputs cannot be answered, and answers one batch at a time.
 
+        An option that is not given is the model's own default if it has one (`system.json`), else the field's.
+
         Raises:
             ConfigError: the model does not offer the service, or an option is invalid.
         """
-        return self.require(name).open(self, **options)
+        return self.require(name).open(self, **{**self.options.get(name, {}), **options})
 
     def require(self, name: str) -> Service:
         """Look up a service of the model.
