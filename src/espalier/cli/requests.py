@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from espalier.cli.progress import progress_bar, say
 from espalier.cli.streams import told
 from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request, Result, Writer, parted
 from espalier.io.errors import ConfigError, DataError
@@ -101,6 +100,8 @@ def answer(
     Several requests whose results go to a file have a progress bar. A pipe has none: its reader may write on the
     terminal itself, as `less` does.
     """
+    from espalier.cli.progress import progress_bar, say  # rich takes a third of the time of --help
+
     jobs, errors = parted(writer.read(requests))
     for error in errors:
         say(f"espalier: {printable_line(told(error))}")
