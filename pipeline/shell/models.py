@@ -23,6 +23,14 @@ class ProfileModels(Models):
         """Work in the folder of a profile: the named one, else the present one, else nursery."""
         enter(None if profile is None else entry("profile", Profile.__members__, profile, where="--profile"))
 
+    def plugins(self) -> None:
+        """Import the plugins of the params.yaml of this folder, if there is one."""
+        from pipeline.params.plugins import import_plugins
+        from pipeline.params.read import read_yaml
+
+        if layout.PARAMS.is_file():
+            import_plugins(read_yaml(layout.PARAMS).get("plugins"), f"{layout.PARAMS}: plugins")
+
     def names(self) -> Iterable[str]:
         """The models of params.yaml."""
         return completion.keys_of()["train"]

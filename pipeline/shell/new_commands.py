@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from espalier.cli.options import Language
+from espalier.cli.command import Language
 from pipeline.shell.profiles import Profile, ProfileOption, enter
 
 app = typer.Typer(help="Add an entry to params.yaml: a corpus, a dataset, a model or a run.")

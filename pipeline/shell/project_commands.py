@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from espalier.cli.options import model_names
+from espalier.cli.models import model_names
 from pipeline.shell import completion
 from pipeline.shell.profiles import Profile, ProfileOption, enter
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import yaml
 from typer.main import get_command
 
-from espalier.cli.requests import DRAWN
+from espalier.cli.command import DRAWN
 from espalier.layers.options import GranularityMask
 from espalier.models.cdnpg_config import CDNPGConfig
 from pipeline.shell.app import app

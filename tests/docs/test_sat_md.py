@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.main import get_command
 
-from espalier.cli.requests import DRAWN
+from espalier.cli.command import DRAWN
 from espalier.datasets.structure.structures import StructuredText
 from espalier.tasks.compose import ComposeDecoder
 from pipeline.shell.app import app

@@ -14,6 +14,7 @@ import torch
 from tiny_models import PAIRS, TEXT, Words, build, pair_vocabulary
 
 import espalier
+from espalier.inference.export import export_system
 from espalier.inference.folder import read_system, save_system
 from espalier.inference.registry import SERVICES, Service
 from espalier.io.errors import ArtifactError, ConfigError, EspalierError
@@ -91,6 +92,7 @@ def test_weights_of_another_shape_are_named(folder: Path) -> None:
         ("system.json", {"settings": None}, "system.json: not what training writes"),
         ("system.json", {"settings": {}}, "system.json: settings.units: Field required; train the model again"),
         ("system.json", {"settings": {"unit": 3}}, "system.json: settings."),
+        ("system.json", {"options": [3]}, "system.json: not what training writes"),
         ("vocabulary.json", {"words": None}, "vocabulary.json: not a vocabulary"),
     ],
 )
@@ -164,6 +166,17 @@ def test_a_service_from_outside_needs_no_edit(models: Path, monkeypatch: pytest.
         espalier.load(models / "tree", device="cpu").answer("echo", ["a"])
     with pytest.raises(ConfigError, match="unknown service 'moon'; allowed: compose, echo"):
         espalier.load(models / "tree", device="cpu").answer("moon", ["a"])
+
+
+def test_a_model_has_its_own_defaults_before_which_given_options_come(models: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(models / "tree", tmp_path / "tree"))
+    save_system(folder, {"max_words": 10}, options={"reply": {"length_power": 0.75, "beam": 9}})
+    export_system(folder, tmp_path / "out")
+    for place in (folder, tmp_path / "out"):
+        system = espalier.load(place, parser=Words(), device="cpu")
+        own, given = (system.writer("reply", **options).decoder for options in ({}, {"beam": 4}))  # type: ignore[attr-defined]
+        assert (own.length_power, own.beam, given.length_power, given.beam) == (0.75, 9, 0.75, 4)
+    assert "options" not in json.loads((models / "tree/system.json").read_text(encoding="utf-8"))
 
 
 def test_a_model_without_a_parser_says_so_when_it_needs_one(models: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from espalier.cli.generate import page_of
+from espalier.cli.printers import poem_page
 from espalier.inference.results import Poem
 
 
@@ -11,7 +11,7 @@ def test_the_page_has_letters_and_rhyme_groups_in_a_column_of_their_own() -> Non
     poem = Poem(
         "灯人在山前。\n明天。\n山还。", "5。\n2。\n2。", "A.B", "无名", seed=7, sample=2, tones="", rhyme_groups=groups
     )
-    assert page_of(poem).splitlines() == [
+    assert poem_page({}, None, poem).splitlines() == [
         "无名  5。/2。/2。  seed 7  no. 3",
         "  灯人在山前。   A eng",
         "  明天。",
@@ -21,4 +21,4 @@ def test_the_page_has_letters_and_rhyme_groups_in_a_column_of_their_own() -> Non
 
 def test_a_text_with_more_units_than_letters_is_shown_whole() -> None:
     poem = Poem("灯。\n山。", "1。", "A", "", seed=1, sample=0, tones="", rhyme_groups=("eng", ""))
-    assert page_of(poem).splitlines()[1:] == ["  灯。   A eng", "  山。"]
+    assert poem_page({}, None, poem).splitlines()[1:] == ["  灯。   A eng", "  山。"]

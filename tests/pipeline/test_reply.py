@@ -343,7 +343,7 @@ BAD: list[tuple[list[str], str]] = [
     ([POST, "--n", "21"], "--n: 21 replies of 20 beams; raise the beam to 21, or lower n"),
     ([POST, "--n", "51", "--model", "chain"], "--n: 51 replies of 20 beams"),
     ([POST, "--n", "4", "--beam", "3"], "--n: 4 replies of 3 beams; raise the beam to 4, or lower n"),
-    ([POST, "--n", "10001"], "--n: 10,001 texts at once; at most 10,000"),
+    ([POST, "--n", "10001"], "--n: 10001 is too large; at most 1,000"),
     ([POST, "--beam", "1001"], "--beam: 1001 is too large; at most 1,000"),
     (
         [POST, "--model", "single", "--local", "20"],

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from espalier.cli.commands import Paraphrase, Reply
 from espalier.cli.requests import answer, read_requests
-from espalier.inference.requests import Post
+from espalier.inference.requests import PairRequest, Post
 from espalier.inference.writer import MAX_TEXTS, Writer
 from espalier.io.errors import DataError, EspalierError
 
@@ -47,11 +48,13 @@ def test_a_file_without_a_request_is_refused(tmp_path: Path, data: bytes) -> Non
     assert refusal(tmp_path / "asked").endswith("asked: no requests; a post a line")
 
 
-def test_a_line_with_more_fields_than_a_request_has_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "formats.txt"
-    file.write_text("5。\tA\n7。\tA\t\n5。\tA\tmore\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"formats\.txt, row 3: 3 fields; at most 2: a format, and letters$"):
-        read_requests(file, [], lambda fields, name: fields, "a format, and letters", fields=2)
+def test_a_line_with_more_fields_than_a_request_has_is_refused() -> None:
+    command = Paraphrase({"text": None})
+    wanted = PairRequest("who?", "(S (NP))", "pairs.txt, row 3")
+    assert command.read(["who?", "(S (NP))", ""], "pairs.txt, row 3") == wanted
+    with pytest.raises(DataError, match=r"pairs\.txt, row 3: 3 fields; at most 2: one text a line; after a tab a"):
+        command.read(["who?", "(S (NP))", "more"], "pairs.txt, row 3")
+    assert Reply({"post": None}).read(["so", "many"], "row 1") == Post("so many", "row 1")
 
 
 def test_more_requests_than_texts_are_refused(tmp_path: Path) -> None:
@@ -82,6 +85,9 @@ def test_closed_standard_input_is_one_line(monkeypatch: pytest.MonkeyPatch) -> N
     assert refusal("-") == "standard input: no requests; a post a line"
 
 
+SYSTEM: Any = None
+
+
 @dataclass(frozen=True)
 class Said:
     text: str
@@ -108,8 +114,8 @@ class Parrot(Writer[Post, Post, Said]):
 
 def test_neither_texts_nor_errors_can_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     asked = [Post("\x1b[2J诗\n\u202e\x7f"), Post("!\x1b[31m\x9b", "row\x07 2")]
-    assert answer(Parrot(), asked, lambda _, said: said.text, as_json=False) == 1
-    assert answer(Parrot(), asked[:1], lambda _, said: said.text, as_json=True) == 0
+    assert answer(Parrot(SYSTEM), asked, lambda _, said: said.text, as_json=False) == 1
+    assert answer(Parrot(SYSTEM), asked[:1], lambda _, said: said.text, as_json=True) == 0
     said = capsys.readouterr()
     assert said.out.startswith("\\x1b[2J诗\n\\u202e\\x7f\n")
     assert said.err == "espalier: row\\x07 2: !\\x1b[31m\\x9b\n"

@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from rich.text import Text
 from small_params import corpus, dataset, empty, model, parser, write
 
-from espalier.cli.requests import WIDTH, columns
+from espalier.cli.printers import WIDTH, columns
 from espalier.cli.streams import QUIET
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.structure.encode import StructureSettings

@@ -14,8 +14,11 @@ from typing import Annotated, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from espalier.cli import streams, text_commands, verse_commands
+from espalier.cli import streams
+from espalier.cli.command import add
+from espalier.cli.commands import COMMANDS
 from espalier.cli.failures import UsageError, failure
+from espalier.cli.models import models
 from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ConfigError
 from espalier.io.terminal import printable, printable_line
@@ -40,8 +43,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 # The order in the help, before the stages. `add_typer` would list these commands after the stages.
-for _group in (verse_commands, text_commands):
-    app.registered_commands += _group.app.registered_commands
+for _command in COMMANDS:
+    add(app, _command)
 
 #: The commands that write files and print nothing that another program reads.
 FILES: set[str] = set()
@@ -80,8 +83,7 @@ def main() -> NoReturn:
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InferenceWarning)
     _add_stages()
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)  # as there are several commands
+    group = _group()
     command = next((word for word in sys.argv[1:2] if word in group.commands), "")
     said, status, writes_files = None, FAILED, command in FILES
     try:
@@ -102,6 +104,12 @@ def main() -> NoReturn:
     if said is not None:
         print(f"espalier: {printable_line(said)}", file=sys.stderr)
     sys.exit(0 if said is None else status)
+
+
+def _group() -> TyperGroup:
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)  # as there are several commands
+    return group
 
 
 def _add_stages() -> None:
@@ -126,6 +134,9 @@ def _run(group: TyperGroup, arguments: list[str]) -> None:
             raise ConfigError("not UTF-8", where=f"argument {argument}") from error
     if "_ESPALIER_COMPLETE" in os.environ:  # a shell asks for completions
         group.main(prog_name="espalier")
+    if arguments[0] not in group.commands and not arguments[0].startswith("-"):
+        models().plugins()
+        group = _group()
     with suppress(typer.Exit), group.make_context("espalier", arguments) as context:
         group.invoke(context)
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.io.errors import ConfigError
+import typer
+
+from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
@@ -23,6 +25,9 @@ class Models:
         """
         if profile is not None:
             raise ConfigError("no profiles here", where="--profile", remedy="run in a clone, or give --model FOLDER")
+
+    def plugins(self) -> None:
+        """Import modules that may add commands."""
 
     def names(self) -> Iterable[str]:
         """Candidates for shell completion of `--model`."""
@@ -83,3 +88,12 @@ def is_folder(name: str) -> bool:
 def absolute(name: str | None) -> str | None:
     """The name of a model; the path of a folder is made absolute, since commands run in the folder of a profile."""
     return name if name is None or not is_folder(name) else str(Path(name).resolve())
+
+
+def model_names(context: typer.Context, incomplete: str) -> list[str]:
+    """Names of models that begin with `incomplete`; empty if a file cannot be read."""
+    try:
+        models().enter(context.params.get("profile"))
+        return [name for name in models().names() if name.startswith(incomplete)]
+    except (EspalierError, OSError, ValueError, KeyError, TypeError):
+        return []

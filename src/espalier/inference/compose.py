@@ -12,7 +12,7 @@ from espalier.datasets.structure.encode import topic_ids
 from espalier.datasets.structure.structures import StructuredText
 from espalier.datasets.structure.vocabulary import UNKNOWN
 from espalier.datasets.vocabulary import UNK
-from espalier.inference.requests import TemplateRequest
+from espalier.inference.requests import ComposeOptions, TemplateRequest
 from espalier.inference.results import Composition
 from espalier.inference.sampling import SamplingWriter
 from espalier.inference.texts import require_text
@@ -51,14 +51,8 @@ class ComposeJob:
 
 
 @dataclass(frozen=True)
-class ComposeWriter(SamplingWriter[TemplateRequest, ComposeJob, Composition]):
-    """Writes texts under templates.
-
-    Attributes:
-        frame: whether each text must be exactly as long as its template.
-    """
-
-    frame: bool = False
+class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, Composition]):
+    """Writes texts under templates."""
 
     inputs: ClassVar[str] = "templates"
     request_type = TemplateRequest

@@ -13,8 +13,7 @@ import numpy as np
 
 from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.vocabulary import UNK, WordVocabulary
-from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
-from espalier.inference.requests import Post
+from espalier.inference.requests import Post, ReplyOptions
 from espalier.inference.results import Reply
 from espalier.inference.texts import require_text
 from espalier.inference.writer import (
@@ -26,7 +25,6 @@ from espalier.inference.writer import (
     note_unknown,
     parted,
     require_beams,
-    require_range,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.ternary import EOB, flatten, spell
@@ -36,11 +34,10 @@ from espalier.text.language import is_mark
 from espalier.text.words import join_words
 
 if TYPE_CHECKING:
-    from espalier.inference.loaded import LoadedModel
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
-#: Beams, and groups of children, where none are given.
-BEAM, LOCAL = 20, 6
+#: The groups of children where no number is given.
+LOCAL = 6
 #: Longer words are not split.
 LONGEST_SPLIT = 16
 
@@ -54,32 +51,14 @@ class ReplyJob:
 
 
 @dataclass(frozen=True)
-class ReplyWriter(Writer[Post, ReplyJob, Reply]):
-    """Replies to posts.
-
-    Attributes:
-        n: number of replies to each post; fewer if hypotheses have the same words.
-        beam: beam size; None means 20.
-        local: for trees, the number of groups of children kept for each leaf; None means 6.
-        min_words: smallest length of a reply.
-        length_power: a reply of n words is ranked by log-probability / min(n + 1, max_words)**length_power.
-    """
-
-    system: LoadedModel
-    n: int = 1
-    beam: int | None = None
-    local: int | None = None
-    min_words: int = 1
-    length_power: float = 0.0
+class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
+    """Replies to posts."""
 
     inputs: ClassVar[str] = "posts"
     request_type = Post
 
     def __post_init__(self) -> None:
-        require_range("beam", self.beam, 1, MAX_BEAM)
-        require_range("local", self.local, 1, MAX_BEAM)
-        require_range("min_words", self.min_words, 1)
-        require_range("length_power", self.length_power, 0, MAX_LENGTH_POWER)
+        super().__post_init__()
         name, view = self.system.name, self.system.view
         if self.trees and view.arity not in (1, ARITY):
             what = f"model {name} grows trees of {view.arity} children a node, which have no order of words"
@@ -93,7 +72,7 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
         if self.min_words > self.max_words:
             what = f"model {name} writes {self.max_words} words at most"
             raise ArgumentError(what, where="min_words", remedy=f"at most {self.max_words}")
-        require_beams(self.n, self.decoder.beam, "replies")
+        require_beams(self.n, self.beam, "replies")
 
     @property
     def trees(self) -> bool:
@@ -118,13 +97,8 @@ class ReplyWriter(Writer[Post, ReplyJob, Reply]):
     @cached_property
     def decoder(self) -> DialogueDecoder:
         """The settings of the task for these options."""
-        return DialogueDecoder(
-            beam=self.beam or BEAM,
-            local=self.local or min(LOCAL, self.groups),
-            min_words=self.min_words,
-            max_words=self.max_words,
-            length_power=self.length_power,
-        )
+        local = {"local": min(LOCAL, self.groups)}
+        return DialogueDecoder(max_words=self.max_words, **local | self.shared(DialogueDecoder))
 
     # --- Reading -----------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from espalier.inference.pairs import Guided, PairJob, PairWriter, encoded_pairs,
 from espalier.inference.requests import PairRequest
 from espalier.inference.results import Expansion
 from espalier.inference.templates import given_words
-from espalier.inference.writer import InferenceWarning, require_beams
+from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ConfigError
 from espalier.tasks.paraphrase_search import PairDecoder, pair_constraint, search, tree_text
 
@@ -72,17 +72,7 @@ class Expander:
 
 @dataclass(frozen=True)
 class ExpansionWriter(PairWriter[Expansion]):
-    """Expands templates to whole trees that fit a text.
-
-    Attributes:
-        n: number of trees for each template; fewer if the search finds fewer.
-    """
-
-    n: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_beams(self.n, self.beam)
+    """Expands templates to whole trees that fit a text."""
 
     @cached_property
     def expander(self) -> Expander:

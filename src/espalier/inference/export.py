@@ -59,4 +59,4 @@ def _copy(folder: Path, to: Path, top: Path) -> None:
         expander = top / "models" / described.expander.name
         if not expander.exists():
             _copy(described.expander, expander, top)
-    save_system(to, described.settings, parser=parser, expander=expander)
+    save_system(to, described.settings, parser=parser, expander=expander, options=described.options)

@@ -1,6 +1,7 @@
 """The files of a model's folder besides the model: encoding settings, parser, expander and templates.
 
-`system.json`: `settings` of the dataset's encoding; `parser` and `expander`, folders relative to the model's, or null.
+`system.json`: `settings` of the dataset's encoding; `parser` and `expander`, folders relative to the model's, or null;
+`options` (optional): the model's own defaults of its services' options, {"reply": {"beam": 9}}.
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,14 @@ class Description:
         settings: settings of the encoding, as in a dataset's entry in params.yaml.
         parser, expander: folders, or None.
         templates: Penn strings, the most frequent first.
+        options: the model's own defaults, by service.
     """
 
     settings: Mapping[str, Any]
     parser: Path | None = None
     expander: Path | None = None
     templates: tuple[str, ...] = ()
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def save_system(
@@ -42,6 +45,7 @@ def save_system(
     parser: Path | None = None,
     expander: Path | None = None,
     templates: Sequence[Mapping[str, Any]] = (),
+    options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Add the files that `espalier.load` needs to a folder written by `save_model`.
 
@@ -49,11 +53,13 @@ def save_system(
         settings: settings of the dataset's encoding.
         parser, expander: folders, relative to the working directory; they need not exist yet.
         templates: the templates in the dataset's extras.
+        options: the model's own defaults, by service.
     """
     paths = {"parser": parser, "expander": expander}
     relative = {name: None if path is None else Path(os.path.relpath(path, folder)) for name, path in paths.items()}
     named = {name: None if path is None else path.as_posix() for name, path in relative.items()}
-    write_json(folder / SYSTEM, {"settings": dict(settings), **named})
+    own = {"options": options} if options else {}
+    write_json(folder / SYSTEM, {"settings": dict(settings), **named, **own})
     if templates:
         write_json(folder / "templates.json", list(templates))
 
@@ -69,12 +75,13 @@ def read_system(folder: Path) -> Description:
     try:
         parser, expander = (_folder(folder, value[name]) for name in ("parser", "expander"))
         settings = dict(value["settings"])
+        options = {service: dict(own) for service, own in value.get("options", {}).items()}
         file = folder / "templates.json"
         templates = tuple(str(row["template"]) for row in read_json(file)) if file.exists() else ()
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"not what training writes ({error!r})"
         raise ArtifactError(what, where=file, remedy="train the model again") from error
-    return Description(settings, parser, expander, templates)
+    return Description(settings, parser, expander, templates, options)
 
 
 def _folder(beside: Path, name: str | None) -> Path | None:

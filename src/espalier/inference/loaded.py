@@ -26,6 +26,7 @@ class LoadedModel:
         encoding: key of the encoding that the model reads.
         settings: settings of that encoding, as used for the training data.
         templates: the most frequent templates of its training data, the most frequent first.
+        options: its own defaults of the options of its services, by service.
         device: device of the model.
     """
 
@@ -63,6 +64,7 @@ class LoadedModel:
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.model: Any = model.to(self.device)
         self.name, self.templates = folder.resolve().name, description.templates
+        self.options = description.options
         self._parser = description.parser if parser is None else parser
         self._expander = description.expander if expander is None else expander
 

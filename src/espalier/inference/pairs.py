@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from espalier.corpora.records import Pair
 from espalier.datasets.registry import encoding
 from espalier.datasets.vocabulary import UNK
-from espalier.decoding.bounds import MAX_BEAM
 from espalier.inference.registry import reads_trees
-from espalier.inference.requests import TEMPLATES, PairRequest
+from espalier.inference.requests import ExpandOptions, PairRequest
 from espalier.inference.templates import canonical
 from espalier.inference.texts import require_text
 from espalier.inference.writer import (
@@ -26,7 +25,6 @@ from espalier.inference.writer import (
     batches,
     note_unknown,
     parted,
-    require_range,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.constituency import read_tree, write_tree
@@ -59,26 +57,16 @@ Guided = tuple[PairJob, str]
 
 
 @dataclass(frozen=True)
-class PairWriter(Writer[PairRequest, PairJob, Result]):
-    """Reads texts and templates.
-
-    Attributes:
-        templates: templates for texts without their own: Penn strings, or the number of most frequent templates of the
-            training data to use.
-        beam: beam size.
-    """
-
-    system: LoadedModel
-    templates: Sequence[str] | int = TEMPLATES
-    beam: int = 8
+class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
+    """Reads texts and templates."""
 
     inputs: ClassVar[str] = "texts"
     request_type = PairRequest
 
-    def __post_init__(self) -> None:
-        require_range("beam", self.beam, 1, MAX_BEAM)
-        if isinstance(self.templates, int):
-            require_range("templates", self.templates, 1)
+    def texts(self, requests: Sequence[PairRequest]) -> int:
+        """The largest number of texts: `n` for each template of each request."""
+        shared = self.templates if isinstance(self.templates, int) else len(self.templates)
+        return self.n * sum(shared if request.template is None else 1 for request in requests)
 
     @property
     def max_length(self) -> int:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from espalier.datasets.vocabulary import UNK
-from espalier.decoding.bounds import MAX_LENGTH_POWER
 from espalier.inference.expansion import Expander
 from espalier.inference.pairs import (
     Guided,
@@ -22,10 +21,10 @@ from espalier.inference.pairs import (
     max_length,
 )
 from espalier.inference.registry import service
-from espalier.inference.requests import PairRequest
+from espalier.inference.requests import PairRequest, ParaphraseOptions
 from espalier.inference.results import Paraphrase
 from espalier.inference.templates import given_words, top, word_places
-from espalier.inference.writer import ArgumentError, argument, require_beams, require_range
+from espalier.inference.writer import argument
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.imports import nltk_module
 from espalier.syntax.constituency import read_tree
@@ -37,30 +36,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ParaphraseWriter(PairWriter[Paraphrase]):
-    """Writes paraphrases. A template is expanded to a tree, which guides the text.
-
-    Attributes:
-        n: number of texts for each template; fewer if hypotheses have the same words.
-        like: a sentence; the top levels of its tree are the template for texts without their own.
-        full: whether the whole tree of `like` guides the texts, without expansion.
-        length_power: a text of n word pieces is ranked by log-probability / (n + 1)**length_power.
-    """
-
-    n: int = 1
-    like: str | None = None
-    full: bool = False
-    length_power: float = 0.0
+class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
+    """Writes paraphrases. A template is expanded to a tree, which guides the text."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_range("length_power", self.length_power, 0, MAX_LENGTH_POWER)
-        require_beams(self.n, self.beam)
-        if self.full and self.like is None:
-            raise ArgumentError("there is no whole tree to take", where="full", remedy="give a sentence to take it of")
         if self.expander is not None:
             with argument("expander"):
                 _require_same_trees(self.expander.system, self.system)
+
+    @property
+    def shows_trees(self) -> bool:
+        """Whether results have trees to show: those that guide the texts."""
+        return True
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -128,6 +116,10 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
             self.require_room(template, "like")
             return (template,)
 
+    def texts(self, requests: Sequence[PairRequest]) -> int:
+        """The largest number of texts: `n` for each template of each request; `like` gives one template."""
+        return super().texts(requests) if self.like is None else self.n * len(requests)
+
     # --- Writing -----------------------------------------------------------------------------------------------------
 
     def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Paraphrase]]:
@@ -139,7 +131,7 @@ class ParaphraseWriter(PairWriter[Paraphrase]):
     def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         system, vocabulary = self.system, self.system.vocabulary
         most = max_ids(system, self.max_length)
-        decoder = PairDecoder(beam=self.beam, max_ids=most, min_ids=1, length_power=self.length_power)
+        decoder = PairDecoder(max_ids=most, min_ids=1, **self.shared(PairDecoder))
         data = encoded_pairs([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         rows = search(system.model, batch, decoder, system.view, self._words(jobs, trees, decoder.max_ids))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from espalier.corpora.records import Pair
-from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
 from espalier.inference.pairs import (
     distinct_texts,
     encoded_pairs,
@@ -19,18 +18,9 @@ from espalier.inference.pairs import (
     require_readable,
 )
 from espalier.inference.paraphrase import ParaphraseWriter, print_words
-from espalier.inference.requests import PairRequest
+from espalier.inference.requests import GranularityOptions, PairRequest, PlainParaphraseOptions
 from espalier.inference.results import Paraphrase
-from espalier.inference.writer import (
-    ArgumentError,
-    Result,
-    Writer,
-    attempt,
-    batches,
-    parted,
-    require_beams,
-    require_range,
-)
+from espalier.inference.writer import ArgumentError, Result, Writer, attempt, batches, parted
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.tasks.paraphrase_search import PairDecoder, search
 
@@ -54,24 +44,11 @@ def paraphrase_writer(system: LoadedModel, **options: Any) -> ParaphraseWriter |
 
 
 @dataclass(frozen=True)
-class PlainWriter(Writer[PairRequest, Pair, Result]):
-    """The base of writers for models that read only texts.
-
-    Attributes:
-        beam: beam size.
-        length_power: a hypothesis of n word pieces is ranked by log-probability / (n + 1)**length_power.
-    """
-
-    system: LoadedModel
-    beam: int = 8
-    length_power: float = 0.0
+class PlainWriter(GranularityOptions, Writer[PairRequest, Pair, Result]):
+    """The base of writers for models that read only texts."""
 
     inputs: ClassVar[str] = "texts"
     request_type = PairRequest
-
-    def __post_init__(self) -> None:
-        require_range("beam", self.beam, 1, MAX_BEAM)
-        require_range("length_power", self.length_power, 0, MAX_LENGTH_POWER)
 
     def read(self, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
         """Each text as a pair without a target."""
@@ -82,23 +59,13 @@ class PlainWriter(Writer[PairRequest, Pair, Result]):
         system, length = self.system, max_length(self.system)
         batch = encoded_pairs(texts, system, length).batch(np.arange(len(texts)), system.view).to(system.device)
         most = max_ids(system, length)
-        decoder = PairDecoder(beam=self.beam, max_ids=most, min_ids=1, length_power=self.length_power)
+        decoder = PairDecoder(max_ids=most, min_ids=1, **self.shared(PairDecoder))
         return search(system.model, batch, decoder, system.view)
 
 
 @dataclass(frozen=True)
-class PlainParaphraseWriter(PlainWriter[Paraphrase]):
-    """Writes paraphrases.
-
-    Attributes:
-        n: number of paraphrases for each text; fewer if hypotheses have the same words.
-    """
-
-    n: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_beams(self.n, self.beam)
+class PlainParaphraseWriter(PlainParaphraseOptions, PlainWriter[Paraphrase]):
+    """Writes paraphrases."""
 
     def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         """The `n` best paraphrases of each text."""

@@ -1,40 +1,80 @@
-"""Requests to a system. Errors refer to a request by its `name`, such as "posts.txt, row 3"."""
+"""What is asked of a model: the inputs of each service, and its options. This module does not import torch.
 
-from __future__ import annotations
+An `Option` says what a field means and which values it can have; `espalier.cli.command` makes commands of such fields.
+Annotations are objects here, not strings, so that they can be read.
+"""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, fields
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-
-@dataclass(frozen=True)
-class VerseRequest:
-    """A format in its written form, its rhyme letters, and a tune's name; None if not given.
-
-    Attributes:
-        name: name of the request in errors.
-        variant: number of the tune's variant, from 1; None for the first.
-        tones: one sign per word: 平, 仄 or 中. Without a format and a tune, they define the format.
-        acrostic: the first words of the sentences, or of the clauses if it has more words.
-    """
-
-    format: str | None
-    rhyme: str | None = None
-    tune: str | None = None
-    name: str = ""
-    variant: int | None = None
-    tones: str | None = None
-    acrostic: str | None = None
-
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.inference.writer import MAX_TEXTS, ArgumentError, require_beams, require_range
 
 #: How many of the most frequent templates a text is paraphrased under where none is given.
 TEMPLATES = 3
 
 
 @dataclass(frozen=True)
+class Option:
+    """The meaning of a field, and its bounds, each None if there is none."""
+
+    help: str
+    least: float | None = None
+    most: float | None = None
+
+
+def described(kind: type[Any]) -> Iterator[tuple[Field[Any], Any, Option]]:
+    """Each field of a dataclass that has an `Option`, with its type."""
+    for field in fields(kind):
+        for option in getattr(field.type, "__metadata__", ()):
+            if isinstance(option, Option):
+                yield field, get_args(field.type)[0], option
+
+
+def require_options(kind: type[Any], given: Mapping[str, Any]) -> None:
+    """Raise an ArgumentError if a value is out of the bounds of its field, or is none of its choices."""
+    for field, type_, option in described(kind):
+        name, value = field.name, given.get(field.name)
+        if get_origin(type_) is Literal and value is not None and value not in get_args(type_):
+            raise ArgumentError.unknown(name, value, get_args(type_), where=name)
+        if isinstance(value, int | float):
+            require_range(name, value, option.least, option.most)
+
+
+# --- Inputs. Errors refer to one by its `name`, such as "posts.txt, row 3" --------------------------------------------
+
+
+@dataclass(frozen=True)
+class VerseRequest:
+    """A format, or what defines one: a tune or tones."""
+
+    format: Annotated[
+        str | None, Option("Counts (5,5。7,5。) or a template (_雨#。), where _ is any word and # a word that rhymes.")
+    ] = None
+    rhyme: Annotated[str | None, Option("One letter for each unit, . for none: .A.A")] = None
+    tune: Annotated[
+        str | None, Option("A tune. It gives the format, and a model with `title: true` reads its name.")
+    ] = None
+    name: str = ""
+    variant: Annotated[int | None, Option("The variant of the tune, counted from 1.")] = None
+    tones: Annotated[
+        str | None,
+        Option("One sign for each word: 平 level, 仄 oblique, 中 either. By Mandarin's tones, or the book's."),
+    ] = None
+    acrostic: Annotated[
+        str | None, Option("Words that begin the sentences, or, if there are more of them, the clauses.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class PairRequest:
     """A text to paraphrase, and optionally its own template."""
 
-    text: str
-    template: str | None = None
+    text: Annotated[str, Option("An English sentence.")]
+    template: Annotated[
+        str | None, Option("The top levels of the output's tree, with words or without: '(S (NP you) (VP) (.))'.")
+    ] = None
     name: str = "text"
 
 
@@ -42,20 +82,142 @@ class PairRequest:
 class Post:
     """A post to reply to."""
 
-    text: str
+    text: Annotated[str, Option("The post that is answered.")]
     name: str = "post"
 
 
 @dataclass(frozen=True)
 class TemplateRequest:
-    """A text whose structure is the template.
+    """A text whose structure is the template."""
 
-    Attributes:
-        prompt: the first tokens of the template, at most half of it, with which the texts begin.
-        topics: topic words of the texts; by default those of the template, if the model reads topics.
-    """
-
-    template: str
-    prompt: str = ""
-    topics: tuple[str, ...] = ()
+    template: Annotated[str, Option("A sentence whose structure is kept; its language chooses the model.")]
+    prompt: Annotated[str, Option("The template's own beginning, at most half of it, with which the texts begin.")] = ""
+    topics: Annotated[tuple[str, ...], Option("A topic word; repeat it for more. Default: those of the template.")] = ()
     name: str = "template"
+
+
+# --- Options ----------------------------------------------------------------------------------------------------------
+
+Beams = Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}.", 1, MAX_BEAM)]
+Best = Annotated[int, Option("The number of texts, the best of the search; at most the number of beams.", 1, MAX_BEAM)]
+_POWER = "Log-probabilities are divided by the length to this power; above 0 favours longer texts; at most"
+LengthPower = Annotated[float, Option(f"{_POWER} {MAX_LENGTH_POWER:g}.", 0, MAX_LENGTH_POWER)]
+_GROUPS = f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; default: 6."
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a service."""
+
+    def __post_init__(self) -> None:
+        """Raise an ArgumentError if a value cannot be."""
+        require_options(type(self), vars(self))
+
+    def shared(self, decoder: type[Any]) -> dict[str, Any]:
+        """The options that are also settings of a task's decoder and are not None."""
+        names = decoder.model_fields.keys() & vars(self).keys()
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+@dataclass(frozen=True)
+class SamplingOptions(Options):
+    """Options of services that draw their texts, or search for them."""
+
+    n: Annotated[int, Option(f"The number of texts for each request; at most {MAX_TEXTS:,} in all.", 1, MAX_TEXTS)] = 1
+    seed: Annotated[int, Option("The seed of the random draws.")] = 1
+    top_k: Annotated[int, Option(f"Draw from the k most probable words; at most {MAX_TOP_K:,}.", 1, MAX_TOP_K)] = 32
+    temperature: Annotated[float, Option(f"The logits are divided by it; above 0, at most {MAX_TEMPERATURE:g}.")] = 1.0
+    beam: Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}; 0 samples instead.", 0, MAX_BEAM)] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.temperature <= MAX_TEMPERATURE:
+            remedy = f"above 0, at most {MAX_TEMPERATURE:g}"
+            raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy=remedy)
+        if self.beam:
+            require_beams(self.n, self.beam)
+
+
+@dataclass(frozen=True)
+class VerseOptions(SamplingOptions):
+    """Options of `generate` and `polish`."""
+
+    book: Annotated[
+        Literal["mandarin", "cilin", "pingshui"], Option("The rhyme book: mandarin, cilin or pingshui.")
+    ] = "mandarin"
+    tone: Annotated[bool, Option("Keep the tones of the tune, or the given ones: by Mandarin, or the book's.")] = False
+    free: Annotated[bool, Option("Let the model predict separators and marks too.")] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.free and (self.tone or self.book != "mandarin"):
+            raise ArgumentError("free texts keep no rhymes or tones", where="free", remedy="leave out book and tone")
+
+
+@dataclass(frozen=True)
+class ComposeOptions(SamplingOptions):
+    """Options of `compose`."""
+
+    frame: Annotated[bool, Option("Make each text exactly as long as the template.")] = False
+
+
+@dataclass(frozen=True)
+class GranularityOptions(Options):
+    """Options of `granularity`."""
+
+    beam: Beams = 8
+    length_power: LengthPower = 0.0
+
+
+@dataclass(frozen=True)
+class PlainParaphraseOptions(GranularityOptions):
+    """Options of `paraphrase` by models that read only texts."""
+
+    n: Best = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_beams(self.n, self.beam)
+
+
+@dataclass(frozen=True)
+class ExpandOptions(Options):
+    """Options of `expand`. Templates are those for texts without their own."""
+
+    templates: Annotated[
+        Sequence[str] | int,
+        Option("The number of frequent templates of the training data that are used if no template is given.", 1),
+    ] = TEMPLATES
+    beam: Beams = 8
+    n: Best = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_beams(self.n, self.beam)
+
+
+@dataclass(frozen=True)
+class ParaphraseOptions(ExpandOptions):
+    """Options of `paraphrase` by models that read trees; `n` counts the texts of each template."""
+
+    like: Annotated[str | None, Option("A sentence whose top levels are the template.")] = None
+    full: Annotated[bool, Option("With like: use its whole tree instead of an expanded template.")] = False
+    length_power: LengthPower = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.full and self.like is None:
+            raise ArgumentError("there is no whole tree to take", where="full", remedy="give a sentence to take it of")
+
+
+@dataclass(frozen=True)
+class ReplyOptions(Options):
+    """Options of `reply`."""
+
+    n: Best = 1
+    beam: Beams = 20
+    local: Annotated[int | None, Option(_GROUPS, 1, MAX_BEAM)] = None
+    min_words: Annotated[
+        int, Option("The smallest number of words of a reply. Without it most replies are very short.", 1)
+    ] = 1
+    length_power: LengthPower = 0.0

@@ -9,22 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from espalier.decoding.bounds import MAX_BEAM, MAX_TEMPERATURE, MAX_TOP_K
-from espalier.inference.writer import (
-    MAX_TEXTS,
-    ArgumentError,
-    Request,
-    Result,
-    Writer,
-    batches,
-    require_beams,
-    require_range,
-)
+from espalier.inference.requests import SamplingOptions
+from espalier.inference.writer import Request, Result, Writer, batches
 from espalier.io.hashing import seed_from
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
-    from espalier.inference.loaded import LoadedModel
 
 
 class Numbered(Protocol):
@@ -39,33 +29,12 @@ Row = TypeVar("Row", bound=Numbered)
 
 
 @dataclass(frozen=True)
-class SamplingWriter(Writer[Request, Row, Result]):
+class SamplingWriter(SamplingOptions, Writer[Request, Row, Result]):
     """The base of writers that sample their texts.
 
-    Attributes:
-        n: number of texts for each request; for a search, the best ones, fewer if it finds fewer.
-        seed: equal seeds give equal texts; each request and each of its texts has its own random numbers.
-        top_k: number of most probable words to draw from.
-        temperature: sampling temperature; above 1, rare words are drawn more often.
-        beam: beam size of a search instead of sampling; 0 means sampling.
+    Equal seeds give equal texts; each request and each of its texts has its own random numbers. A search gives the `n`
+    best texts, or fewer if it finds fewer.
     """
-
-    system: LoadedModel
-    n: int = 1
-    seed: int = 1
-    top_k: int = 32
-    temperature: float = 1.0
-    beam: int = 0
-
-    def __post_init__(self) -> None:
-        require_range("n", self.n, 1, MAX_TEXTS)
-        require_range("top_k", self.top_k, 1, MAX_TOP_K)
-        require_range("beam", self.beam, 0, MAX_BEAM)
-        if not 0 < self.temperature <= MAX_TEMPERATURE:
-            remedy = f"above 0, at most {MAX_TEMPERATURE:g}"
-            raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy=remedy)
-        if self.beam:
-            require_beams(self.n, self.beam)
 
     @property
     @abstractmethod

@@ -47,7 +47,7 @@ class System(LoadedModel):
     """A trained model, made by `load`. Each method requires a suitable model, and raises an error otherwise."""
 
     def generate(self, formats: Sequence[str | VerseRequest], **options: Any) -> list[Poem]:
-        """Poems in formats such as "5,5。7,5。" or "_雨___，____到。". Options are the fields of `VerseWriter`."""
+        """Poems in formats such as "5,5。7,5。" or "_雨___，____到。". Options are the fields of `VerseOptions`."""
         return self.answer("generate", formats, **options)
 
     def polish(self, templates: Sequence[str | VerseRequest], **options: Any) -> list[Poem]:
@@ -55,29 +55,29 @@ class System(LoadedModel):
         return self.answer("polish", templates, **options)
 
     def paraphrase(self, texts: Sequence[str | PairRequest], **options: Any) -> list[Paraphrase]:
-        """Paraphrases of texts. Options are the fields of `ParaphraseWriter`, whose templates guide the texts.
+        """Paraphrases of texts. Options are the fields of `ParaphraseOptions`, whose templates guide the texts.
 
-        If the model reads only texts, options are the fields of `PlainParaphraseWriter`.
+        If the model reads only texts, options are the fields of `PlainParaphraseOptions`.
         """
         return self.answer("paraphrase", texts, **options)
 
     def expand(self, texts: Sequence[str | PairRequest], **options: Any) -> list[Expansion]:
-        """Whole trees for paraphrases of texts under templates. Options are the fields of `ExpansionWriter`."""
+        """Whole trees for paraphrases of texts under templates. Options are the fields of `ExpandOptions`."""
         return self.answer("expand", texts, **options)
 
     def granularities(self, texts: Sequence[str | PairRequest], **options: Any) -> list[TextGranularity]:
         """The granularity of each piece of texts and of their paraphrases, in each layer of C-DNPG.
 
-        Options are the fields of `GranularityWriter`.
+        Options are the fields of `GranularityOptions`.
         """
         return self.answer("granularity", texts, **options)
 
     def compose(self, templates: Sequence[str | TemplateRequest], **options: Any) -> list[Composition]:
-        """Texts under the structures of templates (SAT). Options are the fields of `ComposeWriter`."""
+        """Texts under the structures of templates (SAT). Options are the fields of `ComposeOptions`."""
         return self.answer("compose", templates, **options)
 
     def reply(self, posts: Sequence[str | Post], **options: Any) -> list[Reply]:
-        """Replies to posts, the best first. Options are the fields of `ReplyWriter`."""
+        """Replies to posts, the best first. Options are the fields of `ReplyOptions`."""
         return self.answer("reply", posts, **options)
 
     def likelihood(self, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
@@ -121,10 +121,12 @@ class System(LoadedModel):
     def writer(self, name: str, **options: Any) -> Writer[Any, Any, Any]:
         """A service with fixed options. It tells which inputs cannot be answered, and answers one batch at a time.
 
+        An option that is not given is the model's own default if it has one (`system.json`), else the field's.
+
         Raises:
             ConfigError: the model does not offer the service, or an option is invalid.
         """
-        return self.require(name).open(self, **options)
+        return self.require(name).open(self, **{**self.options.get(name, {}), **options})
 
     def require(self, name: str) -> Service:
         """Look up a service of the model.

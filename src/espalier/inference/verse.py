@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,15 +13,15 @@ from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.encode import title_of
 from espalier.datasets.verse.frames import Frame, frame_of
 from espalier.datasets.vocabulary import UNK
-from espalier.inference.requests import VerseRequest
+from espalier.inference.requests import VerseOptions, VerseRequest
 from espalier.inference.results import Poem
 from espalier.inference.sampling import SamplingWriter
-from espalier.inference.writer import ArgumentError, InferenceWarning, argument, attempt, note_unknown
+from espalier.inference.writer import InferenceWarning, argument, attempt, note_unknown
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.tasks.verse import VerseTask
 from espalier.tasks.verse_search import VerseDecoder, text_of, verse_constraint
 from espalier.text.language import is_mark
-from espalier.verse.books import Book, Books, not_passed
+from espalier.verse.books import Books, not_passed
 from espalier.verse.format import Format
 from espalier.verse.grammar import parse_format
 from espalier.verse.rhyme_groups import rhyme_groups
@@ -51,20 +51,14 @@ class VerseJob:
 
 
 @dataclass(frozen=True)
-class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
+class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
     """Fills formats with words.
 
     Attributes:
-        free: whether to predict separators and marks instead of copying them.
-        book: the rhyme book: mandarin, cilin or pingshui.
-        tone: whether words must have the tones of their places, by Pingshui yun, or by Mandarin with the book mandarin.
         books: source of the books other than Mandarin (`espalier.verse.books.read_books`).
         tunes: the variants of tunes; required if a tune is given with a variant, tones or another book.
     """
 
-    free: bool = False
-    book: Book = "mandarin"
-    tone: bool = False
     books: Books | None = None
     tunes: TuneBook | None = None
 
@@ -73,10 +67,6 @@ class VerseWriter(SamplingWriter[VerseRequest, VerseJob, Poem]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.free and (self.tone or self.book != "mandarin"):
-            raise ArgumentError("free texts keep no rhymes or tones", where="free", remedy="leave out book and tone")
-        if self.book not in get_args(Book):
-            raise ArgumentError.unknown("book", self.book, get_args(Book), where="book")
         with argument("tone" if self.system.language != "zh" and self.tone else "book"):
             self.sounds  # noqa: B018  # raises where the book is not given
 

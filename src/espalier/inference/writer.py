@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from espalier.decoding.bounds import PREFIXES
@@ -32,8 +33,9 @@ class ArgumentError(ConfigError):
     """An invalid argument of a call. `where` is the name of the argument."""
 
 
+@dataclass(frozen=True)
 class Writer(ABC, Generic[Request, Job, Result]):
-    """Answers requests with one system and fixed options.
+    """Answers requests with one system and fixed options, which a subclass inherits (`espalier.inference.requests`).
 
     Attributes:
         system: the model that writes.
@@ -49,6 +51,11 @@ class Writer(ABC, Generic[Request, Job, Result]):
     def names(self) -> dict[str, str | None]:
         """The names of the models used: {"model": "guig_tg", "expander": "guig_se"}."""
         return {"model": self.system.name}
+
+    @property
+    def shows_trees(self) -> bool:
+        """Whether results have trees to show."""
+        return False
 
     def request(self, value: str | Request, name: str) -> Request:
         """Convert the input of a caller to a request.
@@ -67,6 +74,10 @@ class Writer(ABC, Generic[Request, Job, Result]):
             raise ArgumentError(f"{what} instead of a text", where=name, remedy=f"give a string or a {wanted}")
         made: Request = self.request_type(value, name=name)
         return made
+
+    def texts(self, requests: Sequence[Request]) -> int:
+        """The largest number of texts for these requests."""
+        return int(getattr(self, "n", 1)) * len(requests)
 
     @abstractmethod
     def read(self, requests: Sequence[Request]) -> list[Job | EspalierError]:
@@ -136,11 +147,9 @@ def note_unknown(words: Iterable[str], model: str, name: str = "", *, read: str 
         warnings.warn(said, InferenceWarning, stacklevel=2)
 
 
-def require_range(name: str, value: float | None, minimum: float, maximum: float | None = None) -> None:
-    """Raise an ArgumentError unless `minimum` <= value <= `maximum`; None is not checked."""
-    if value is None:
-        return
-    if not value >= minimum:
+def require_range(name: str, value: float, minimum: float | None, maximum: float | None = None) -> None:
+    """Raise an ArgumentError unless `minimum` <= value <= `maximum`; a bound that is None is not checked."""
+    if minimum is not None and not value >= minimum:
         raise ArgumentError(f"{value} is too small", where=name, remedy=f"at least {minimum}")
     if maximum is not None and value > maximum:
         raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {maximum:,}")
@@ -152,7 +161,6 @@ def require_beams(n: int, beam: int, texts: str = "texts") -> None:
     Args:
         texts: noun for the texts, for the message.
     """
-    require_range("n", n, 1)
     if n > beam:
         raise ArgumentError(f"{n} {texts} of {beam} beams", where="n", remedy=f"raise the beam to {n}, or lower n")
 

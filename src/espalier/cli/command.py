@@ -1,0 +1,207 @@
+"""Commands of services. The options of a command are the fields of the service's inputs and options.
+
+A command reads requests, checks its options, calls the service, prints the results, and counts what it could not read.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
+
+import typer
+
+from espalier.cli.models import absolute, model_names, models
+from espalier.cli.requests import answer, as_options, read_requests
+from espalier.cli.streams import QUIET
+from espalier.inference.requests import Options, described, require_options
+from espalier.inference.writer import MAX_TEXTS, InferenceWarning
+from espalier.io.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+#: The most texts of one drawing.
+DRAWN = 10
+
+
+class Language(StrEnum):
+    """The language of the texts."""
+
+    zh = "zh"
+    en = "en"
+
+
+def _tune_names(incomplete: str) -> list[str]:
+    from espalier.verse.tunes import tunes
+
+    return [name for name in tunes() if name.startswith(incomplete)]
+
+
+def _be_quiet(value: bool) -> bool:
+    if value:
+        warnings.simplefilter("ignore", InferenceWarning)
+        os.environ[QUIET] = "1"
+    return value
+
+
+def parameter(
+    name: str, kind: Any, text: str, default: Any = None, *short: str, argument: bool = False, **more: Any
+) -> inspect.Parameter:
+    """An option of a command, or its argument, that sets a field of the type `kind`; `more` goes to `typer.Option`.
+
+    Its value is None, or False for a flag, if it is not given. A tuple `topics` is a `--topic` that can be repeated.
+    """
+    repeated = get_origin(kind) is tuple
+    flag = f"--{name.removesuffix('s') if repeated else name}".replace("_", "-")
+    if isinstance(default, str | int | float) and default is not False and default != "":
+        text += f"  [default: {default}]"
+    types: tuple[Any, ...] = (bool, int, float, Path, Language)
+    given = list[str] if repeated else next((each for each in types if each in (kind, *get_args(kind))), str)
+    info = typer.Argument(help=text) if argument else typer.Option(flag, *short, help=text, **more)
+    only, default, type_ = inspect.Parameter.KEYWORD_ONLY, *((False, bool) if given is bool else (None, given | None))
+    return inspect.Parameter(name, only, default=default, annotation=Annotated[type_, info])
+
+
+COMMON = (
+    parameter(
+        "model", str, "A model of the profile, or the folder of an exported model; default: that of the profile.",
+        autocompletion=model_names, callback=absolute,
+    ),
+    parameter("language", Language, "The language of the texts.", Language.zh),
+    parameter("profile", str, "The profile of a clone; default: that of this folder, else nursery."),
+    parameter("file", Path, f"A file with one request a line, at most {MAX_TEXTS:,}; - is standard input."),
+    parameter("json", bool, "Print one JSON object for each text."),
+    parameter("quiet", bool, "Print no notes and no progress; errors stay.", None, "-q", callback=_be_quiet),
+)  # fmt: skip
+
+
+class Command:
+    """A command of a service. Its docstring is its help."""
+
+    service: ClassVar[str]
+    request: ClassVar[type[Any]]  # the type of an input; its fields are options, and those of a line of --file
+    options: ClassVar[type[Options]]  # the type of the service's options
+    line: ClassVar[str]  # what a line of --file contains
+    columns: ClassVar[int] = 0  # so many fields of a request can be in a line; 0 means all
+    argument: ClassVar[str] = ""  # the name of the argument that gives the first field; "" if an option does
+    shared: ClassVar[Sequence[str]] = ()  # fields that options give to all requests without their own
+    more: ClassVar[Sequence[inspect.Parameter]] = ()  # further options
+    without: ClassVar[Sequence[str]] = ()  # fields that are no options, and common options that do not exist
+    #: From the values of all options, a request and its result: what people read. From all results: a drawing.
+    page: ClassVar[Callable[[dict[str, Any], Any, Any], str | Text]]
+    draw: ClassVar[Callable[[Sequence[Any], Path], str]]
+    endings: ClassVar[Sequence[str]] = ()  # of names of drawings
+    treeless: ClassVar[str] = "reads no tree"  # what a model does that has no trees to show
+    spaced: ClassVar[bool] = False  # whether an empty line separates requests that have several results
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = {name: tuple(each) or None if isinstance(each, list) else each for name, each in values.items()}
+        self.fields = [*described(self.request)][: self.columns or None]
+        self.names = dict[str, str]()  # of options, where other than those of the fields that they set
+        if self.argument:
+            self.values[self.fields[0][0].name] = self.values.pop(self.argument)
+
+    @classmethod
+    def parameters(cls) -> Iterator[inspect.Parameter]:
+        """The argument and the options."""
+        for place, (field, kind, option) in enumerate((*described(cls.request), *described(cls.options))):
+            if cls.argument and not place:
+                yield parameter(cls.argument, kind, option.help, argument=True)
+            elif field.name not in cls.without:
+                more = {"autocompletion": _tune_names} if field.name == "tune" else {}
+                yield parameter(field.name, kind, option.help, field.default, **more)
+        yield from (*cls.more, *(each for each in COMMON if each.name not in cls.without))
+
+    def run(self) -> None:
+        """Answer all requests. The exit status is 1 if one could not be read."""
+        requests = read_requests(self.values["file"], self.given(), self.read, self.line)
+        models().enter(self.values["profile"])  # --file is a path in the folder before
+        with as_options(self.names):
+            unread = self.print(self.open(requests), requests)
+        if unread:
+            raise SystemExit(1)
+
+    def given(self) -> list[Any]:
+        """The request of the command line, if it has one. Raises a ConfigError if it lacks a field that it needs."""
+        values = {name: value for name, value in self.values.items() if value is not None and name not in self.shared}
+        names = [field.name for field, *_ in self.fields if field.name in values]
+        lacking = [field.name for field, *_ in self.fields if field.default is MISSING and field.name not in names]
+        if names and lacking:
+            where = f"--{names[0].removesuffix('s')}"
+            if self.values["file"] is not None:
+                raise ConfigError("a file has its own", where=where, remedy="write it after a tab in each line")
+            raise ConfigError(f"no {lacking[0]}", where=where, remedy=f"give --{lacking[0]} as well")
+        return [self.request(**{name: values[name] for name in names})] if names else []
+
+    def read(self, cells: Sequence[str], name: str) -> Any:
+        """The request of a line. Raises an error if it has too many cells, or if one is no number."""
+        found: dict[str, Any] = {}
+        cells = cells if len(self.fields) > 1 else [" ".join(cells)]
+        if any(cells[len(self.fields) :]):
+            raise DataError(f"{len(cells)} fields", file=name, remedy=f"at most {len(self.fields)}: {self.line}")
+        for (field, kind, _), cell in zip(self.fields, cells, strict=False):
+            if cell and int in get_args(kind) and not (cell.isascii() and cell.isdecimal() and len(cell) < 10):
+                raise ConfigError(f"'{cell}' is no number of a {field.name}", where=name, remedy="for example 2")
+            if cell or field.default is MISSING:
+                repeated, number = get_origin(kind) is tuple, int in get_args(kind)
+                found[field.name] = tuple(cell.split()) if repeated else int(cell) if number else cell
+        return self.request(**found, name=name)
+
+    def open(self, requests: Sequence[Any]) -> Any:
+        """A writer with the options of the command, for these requests."""
+        options, values = self.chosen(requests), self.values
+        parts = {"expander": values.get("expander"), "expands": not values.get("full", True)}
+        system = models().open(self.service, self.language(requests), model=values["model"], **parts)
+        writer, where = system.writer(self.service, **options), "--expander" if parts["expander"] else "--show-tree"
+        if (parts["expander"] or values.get("show_tree")) and not writer.shows_trees:
+            what = f"model {system.name} {self.treeless}"
+            raise ConfigError(what, where=where, remedy="leave it out, or name a model of trees")
+        limits = [(MAX_TEXTS, "--n", "at once"), (DRAWN, "--out", "in one drawing")]
+        for most, where, what in limits if values.get("out") else limits[:1]:
+            if (texts := writer.texts(requests)) > most:
+                raise ConfigError(f"{texts:,} texts {what}", where=where, remedy=f"at most {most:,}")
+        return writer
+
+    def print(self, writer: Any, requests: Sequence[Any]) -> int:
+        """Print the results, and draw them. The number of requests that could not be read is returned."""
+        results, out, page = list[Any](), self.values.get("out"), partial(type(self).page, self.values)
+        spaced, as_json = self.spaced and writer.n > 1, self.values.get("json", False)
+        unread = answer(writer, requests, page, as_json=as_json, spaced=spaced, then=results.append)
+        if out is not None and results:
+            from espalier.io.files import atomic_file
+
+            with atomic_file(out) as part:
+                part.write_text(type(self).draw(results, out), encoding="utf-8")
+        return unread
+
+    def chosen(self, requests: Sequence[Any]) -> dict[str, Any]:
+        """The options that are given, in their bounds; a command adds what its requests need."""
+        found = {field.name: self.values.get(field.name) for field, *_ in described(self.options)}
+        found = {name: value for name, value in found.items() if value is not None and value is not False}
+        require_options(self.options, found)
+        if (out := self.values.get("out")) is not None and out.suffix not in self.endings:
+            remedy = f"give a name that ends in {' or '.join(self.endings)}"
+            raise ConfigError(f"{out.name} is no name of a drawing", where="--out", remedy=remedy)
+        return found
+
+    def language(self, requests: Sequence[Any]) -> str:
+        """The language of the requests: that of --language; English for a command without this option."""
+        return str(self.values.get("language", "en") or "zh")
+
+
+def add(app: typer.Typer, command: type[Command]) -> None:
+    """Add a command to a command line."""
+
+    def run(**values: Any) -> None:
+        command(values).run()
+
+    run.__doc__ = command.__doc__
+    run.__signature__ = inspect.Signature([*command.parameters()])  # type: ignore[attr-defined]
+    app.command(command.__name__.lower())(run)

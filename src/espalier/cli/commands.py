@@ -1,0 +1,185 @@
+"""The commands that write texts, in the order of the help."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from espalier.cli import printers
+from espalier.cli.command import Command, parameter
+from espalier.cli.models import absolute, models
+from espalier.cli.requests import as_options
+from espalier.inference import requests as asked
+from espalier.io.errors import ArtifactError, ConfigError, DataError
+
+#: The longest line of a chat, in characters; few are short enough for a post.
+MAX_LINE: Final = 1_000_000
+
+
+class Generate(Command):
+    """Write verse in a given format.
+
+    A line of --file is a format. Its rhyme letters, tune, variant, tones and acrostic may follow, separated by tabs.
+    If one line has tones, each needs tones or a tune. Random draws depend on --seed, on the number of the line and on
+    that of the text, so that equal lines get different texts.
+
+    With --variant, --tone or a --book other than mandarin, the format of a tune is that of the Qinding cipu. So is that
+    of a tune that `espalier list tunes` does not show.
+    """
+
+    service, request, options, page = "generate", asked.VerseRequest, asked.VerseOptions, printers.poem_page
+    line = "one format a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
+
+    def chosen(self, requests: Sequence[asked.VerseRequest]) -> dict[str, Any]:
+        """The given options, and the books if they are needed."""
+        from espalier.verse.books import REMEDY
+        from espalier.verse.ci_books import open_books
+        from espalier.verse.tunes import tunes
+
+        # Rhymes are those of single characters; without its dictionary of phrases pypinyin is imported 0.3 s sooner.
+        os.environ.setdefault("PYPINYIN_NO_PHRASES", "1")
+        options = super().chosen(requests) | ({"tone": True} if any(request.tones for request in requests) else {})
+        other_book = options.get("book", "mandarin") != "mandarin"
+        by_variant = other_book or "tone" in options or any(request.variant is not None for request in requests)
+        named = {request.tune for request in requests if request.tune and request.format is None}
+        folder = models().books()
+        if other_book or (named and by_variant) or (folder and named - tunes().keys()):
+            if folder is None:
+                raise ArtifactError(
+                    "no rhyme books and variants of tunes", where="data/raw/forms/couyun", remedy=REMEDY
+                )
+            books = open_books(folder)
+            options |= {"tunes": books.tunes} | ({"books": books.rhyme_books} if other_book else {})
+        return options
+
+
+class Polish(Generate):
+    """Fill the blanks of a template (SongNet, table 6). A line of --file is a template."""
+
+    service, argument, without = "polish", "template", ("variant", "tone", "free")
+
+
+class Paraphrase(Command):
+    """Paraphrase a sentence along a template.
+
+    The template is first expanded to a whole tree.
+
+    A line of --file is a sentence; a template may follow after a tab. Without a template the 3 most frequent templates
+    of the training data are used, one text each. The search is deterministic.
+
+    A model that reads texts alone, such as C-DNPG, takes no template.
+    """
+
+    service, request, options = "paraphrase", asked.PairRequest, asked.ParaphraseOptions
+    argument, shared, without, page = "text", ("template",), ("language",), printers.paraphrase_page
+    line = "one text a line; after a tab a template if wanted"
+    more = (
+        parameter("expander", str, "The model that expands templates; default: the model's own.", callback=absolute),
+        parameter("show_tree", bool, "Print the tree that guided each text below it."),
+    )
+
+    def chosen(self, requests: Sequence[Any]) -> dict[str, Any]:
+        """The given options; a ConfigError if several say what guides the text."""
+        options = super().chosen(requests)
+        names = [name for name in ("template", "like", "templates") if self.values[name] is not None]
+        if len(names) > 1:
+            where = " and ".join(f"--{name}" for name in names)
+            raise ConfigError("each says what guides the text", where=where, remedy="give one of them")
+        if self.values["full"] and self.values["expander"] is not None:
+            raise ConfigError("a whole tree is not expanded", where="--full and --expander", remedy="give one of them")
+        if names == ["template"]:
+            options["templates"], self.names["templates"] = [self.values["template"]], "--template"
+        return options
+
+
+class Granularity(Command):
+    """Print the granularity of each word piece.
+
+    The pieces are those of the sentence and of its paraphrase; each layer has its own granularities, from 0 (template)
+    to 1 (detail). The model is C-DNPG or DNPG. A line of --file is a sentence.
+    """
+
+    service, request, options = "granularity", asked.PairRequest, asked.GranularityOptions
+    argument, columns, without = "text", 1, ("template", "language")
+    line, endings = "one text a line", (".svg",)
+    more = (parameter("out", Path, "An SVG file for the heatmap; warm colours are template words.", resolve_path=True),)
+    page, draw = printers.granularity_page, printers.granularity_drawing
+
+
+class Compose(Command):
+    """Write texts under the structure of a sentence.
+
+    The model reads the word boundaries and the parts of speech of the template. The text need not keep them. Below each
+    text stand the tokens and symbols of the template, and those of the text, which is tagged anew. A line of --file is
+    a template; its prompt and its topics, separated by spaces, may follow after tabs.
+    """
+
+    service, request, options = "compose", asked.TemplateRequest, asked.ComposeOptions
+    line, endings = "one template a line; after tabs its prompt, and its topics with spaces", (".svg", ".html")
+    without, page, draw = ("language",), printers.composition_page, printers.composition_drawing
+    more = (parameter("out", Path, "An SVG or HTML file with both structures of each text.", resolve_path=True),)
+
+    def language(self, requests: Sequence[asked.TemplateRequest]) -> str:
+        """The language of the first template that has words of a known language; a DataError if none has."""
+        from espalier.text.language import LANGUAGES, has_words, language_name, mostly
+
+        for request in requests:
+            for language in LANGUAGES:
+                if has_words(request.template) and mostly(request.template, language):
+                    return language
+        first, named = requests[0], [language_name(language) for language in LANGUAGES]
+        what = f"neither {' nor '.join(named)}" if has_words(first.template) else "no words"
+        raise DataError(what, file=first.name, remedy=f"give a sentence in {' or '.join(named)}")
+
+
+class Reply(Command):
+    """Reply to a post. The best replies of the search come first. The search is deterministic."""
+
+    service, request, options, page = "reply", asked.Post, asked.ReplyOptions, printers.reply_page
+    argument, line, spaced = "post", "one post a line", True
+    treeless = "writes chains, which have no tree"
+    more = (parameter("show_tree", bool, "Print the tree of each reply below it."),)
+
+
+class Chat(Reply):
+    """Reply to posts from standard input, one a line. The model reads one post at a time and no history."""
+
+    argument, without = "", ("text", "file", "json")
+
+    def run(self) -> None:
+        """Reply to each line. A line that cannot be read is reported and skipped."""
+        models().enter(self.values["profile"])
+        with as_options(self.names):
+            writer = self.open([])
+        if sys.stdin is None:  # closed
+            return
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="surrogateescape")  # a line that is not UTF-8 is an error of that line alone
+        asks = sys.stdin.isatty() and sys.stdout.isatty()
+        if asks:
+            with suppress(ImportError):
+                import readline  # noqa: F401  # lines can be edited and come back
+        with suppress(EOFError, KeyboardInterrupt):
+            while True:
+                if post := (input("> ") if asks else _line()).strip():
+                    self.print(writer, [asked.Post(post)])
+        if asks:
+            print()
+
+
+def _line() -> str:
+    """The next line of standard input; an EOFError at its end, a DataError if the line is too long."""
+    line = sys.stdin.readline(MAX_LINE + 1)
+    if not line:
+        raise EOFError
+    if len(line) > MAX_LINE:
+        raise DataError(f"a line of over {MAX_LINE:,} characters", file="standard input", remedy="shorten it")
+    return line
+
+
+COMMANDS: Final = (Generate, Polish, Paraphrase, Granularity, Compose, Reply, Chat)

@@ -1,0 +1,125 @@
+"""Results as people read them: a page for each type of result, and drawings.
+
+A page is a function of the values of the command's options, a request and its result.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from espalier.io.terminal import printable_line
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from espalier.inference.requests import PairRequest
+    from espalier.inference.results import Composition, Paraphrase, Poem, Reply, TextGranularity
+    from espalier.syntax.tree import Tree
+
+Values = Mapping[str, Any]
+
+#: The columns of a line that no terminal shows, and of a node that is drawn on one line.
+WIDTH: Final = 100
+
+
+def poem_page(values: Values, request: object, poem: Poem) -> str:
+    """A heading, then one unit per line. Rhyme letters and rhyme groups have their own columns."""
+    from rich.cells import cell_len
+
+    from espalier.verse.text import units_of
+
+    units = units_of(poem.text)
+    width = max((cell_len(unit) for unit in units), default=0)
+    parts = [part for part in (poem.tune, poem.format.replace("\n", "/"), f"seed {poem.seed}") if part]
+    lines = ["  ".join([*parts, f"no. {poem.sample + 1}"])]
+    for index, (unit, groups) in enumerate(zip(units, poem.rhyme_groups, strict=True)):
+        rhyme = f"   {poem.rhyme[index]} {groups}" if groups else ""
+        lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if rhyme else ''}{rhyme}")
+    return "\n".join([*lines, ""])
+
+
+def paraphrase_page(values: Values, request: PairRequest, paraphrase: Paraphrase) -> str:
+    """The text, and indented below it its tree if wanted, else its template if none was given."""
+    from espalier.syntax.constituency import read_tree
+
+    shown = paraphrase.template and values["template"] is None and request.template is None
+    below = [f"  {paraphrase.template}"] if shown else []
+    if values["show_tree"]:
+        below = draw_tree(read_tree(paraphrase.tree, words=False), "  ")
+    return "\n".join([paraphrase.text, *below])
+
+
+def draw_tree(tree: Tree, indent: str) -> list[str]:
+    """A tree in brackets. A node that is too long for one line has its children below it."""
+    from espalier.syntax.constituency import write_tree
+
+    line = indent + write_tree(tree)
+    if len(line) <= WIDTH or not len(tree):
+        return [line]
+    lines = [f"{indent}({tree.label()}", *(line for child in tree for line in draw_tree(child, f"{indent}  "))]
+    return [*lines[:-1], f"{lines[-1]})"]
+
+
+def reply_page(values: Values, request: object, reply: Reply) -> str:
+    """The reply, and its tree if wanted."""
+    return "\n".join([reply.text, *[f"  {reply.tree}"] * values["show_tree"]])
+
+
+def granularity_page(values: Values, request: object, result: TextGranularity) -> str:
+    """Two tables, for encoder and decoder: one column per piece, one row per layer, the last layer first."""
+    lines = []
+    for side, _, pieces, layers in result.sides:
+        widths = [max(len(piece), 4) for piece in pieces]
+        lines.append("  ".join([f"{side:8}", *map(str.rjust, pieces, widths)]))
+        for layer, values in reversed([*layers.items()]):
+            numbers = [f"{value:.2f}".rjust(width) for value, width in zip(values, widths, strict=True)]
+            lines.append("  ".join([f"layer {layer}".ljust(8), *numbers]))
+    return "\n".join([*lines, ""])
+
+
+def granularity_drawing(results: Sequence[TextGranularity], out: Path) -> str:
+    """SVG with two panels per text: the encoder, and the decoder below it."""
+    from espalier.report.drawing import standalone
+    from espalier.report.granularity import granularity_figure
+
+    return standalone(granularity_figure([("", result) for result in results], "granularity"))
+
+
+def composition_page(values: Values, request: object, result: Composition) -> Text:
+    """The text with the structures of template and text below it."""
+    from rich.text import Text
+
+    from espalier.report.structures import render_structures
+
+    template, text = (
+        replace(each, tokens=tuple(map(printable_line, each.tokens)))
+        for each in (result.template_structure, result.text_structure)
+    )
+    topics = f"  ({printable_line(' '.join(result.topics))})" if result.topics else ""
+    heading = Text.assemble((printable_line(result.text), "bold"), (topics, "dim"), "\n")
+    return heading + render_structures(template, text, columns()) + Text("\n")
+
+
+def composition_drawing(results: Sequence[Composition], out: Path) -> str:
+    """SVG, or HTML if `out` ends so, with the structures of all results."""
+    from espalier.report.drawing import standalone
+    from espalier.report.html import render_drawing
+    from espalier.report.structures import structures_figure
+
+    pairs = [
+        (" · ".join([f"no. {result.sample + 1}", *result.topics]), result.template_structure, result.text_structure)
+        for result in results
+    ]
+    texts = "; ".join(f"{result.text} after {result.template}" for result in results)
+    svg = structures_figure(pairs, "structures", f"Structures of {texts}")
+    return render_drawing(svg, "Structures") if out.suffix == ".html" else standalone(svg)
+
+
+def columns() -> int:
+    """The width of the terminal that standard output is; `WIDTH` if it is not a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
