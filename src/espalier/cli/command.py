@@ -31,11 +31,8 @@ if TYPE_CHECKING:
 DRAWN = 10
 
 
-class Language(StrEnum):
-    """The language of the texts."""
-
-    zh = "zh"
-    en = "en"
+#: The language of the texts.
+Language = StrEnum("Language", ["zh", "en"])
 
 
 def _tune_names(incomplete: str) -> list[str]:
