@@ -11,6 +11,7 @@ import yaml
 from typer.main import get_command
 
 from espalier.cli.command import DRAWN
+from espalier.inference.requests import GranularityOptions
 from espalier.layers.options import GranularityMask
 from espalier.models.cdnpg_config import CDNPGConfig
 from pipeline.shell.app import app
@@ -55,4 +56,4 @@ def test_every_option_of_the_command_is_in_its_table() -> None:
     options = {name for each in command.params for name in each.opts if name.startswith("--")}
     rows = {key_of(row["option"]): row[""] for row in table("option")}
     assert {*rows} == options - {"--help"} and f"at most {DRAWN} texts" in rows["--out"]
-    assert rows["--beam"] == str({each.name: each.default for each in command.params}["beam"])
+    assert rows["--beam"] == str(GranularityOptions.beam)

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 from espalier.datasets.pairs.encode import PairSettings
+from espalier.inference.requests import ParaphraseOptions
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.tasks.paraphrase_search import PairDecoder
@@ -50,8 +51,7 @@ def test_every_option_of_the_command_is_in_its_table() -> None:
     options = {name for each in command.params for name in each.opts if name.startswith("--")}
     named = {key_of(each) for row in table("option") for each in row["option"].split(", ")}
     assert named == options - {"--help"}
-    defaults = {each.name: each.default for each in command.params}
-    assert next(row for row in table("option") if row["option"] == "`--beam`")[""] == str(defaults["beam"])
+    assert next(row for row in table("option") if row["option"] == "`--beam`")[""] == str(ParaphraseOptions.beam)
 
 
 # --- Data ------------------------------------------------------------------------------------------------------------

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 from typer.main import get_command
 
 from espalier.cli.command import DRAWN
 from espalier.datasets.structure.structures import StructuredText
+from espalier.inference.requests import ComposeOptions
 from espalier.tasks.compose import ComposeDecoder
 from pipeline.shell.app import app
 
@@ -25,7 +27,7 @@ def test_every_option_of_the_command_is_in_its_table() -> None:
     options = {name for each in command.params for name in each.opts if name.startswith("--")}
     rows = {row["option"]: row[""] for row in table("option")}
     assert {key_of(each) for row in rows for each in row.split(", ")} == options - {"--help"}
-    defaults = {each.name: each.default for each in command.params}
+    defaults = {each.name: each.default for each in fields(ComposeOptions)}
     draws = re.match(r"([\d.]+), ([\d.]+) and (\d+);", rows["`--top-k`, `--temperature`, `--seed`"])
     assert draws and [float(each) for each in draws.groups()] == [
         defaults["top_k"], defaults["temperature"], defaults["seed"],

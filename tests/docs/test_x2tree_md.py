@@ -138,10 +138,11 @@ def test_every_option_of_a_command_is_in_the_table(name: str) -> None:
 
 
 def test_the_beams_of_the_commands_are_those_that_the_page_names() -> None:
-    from espalier.inference.dialogue import BEAM, LOCAL
+    from espalier.inference.dialogue import LOCAL
+    from espalier.inference.requests import ReplyOptions
 
     rows = {key_of(row["option"]): row[""] for row in table("option", "of")}
-    assert rows["--beam"].endswith(f"default {BEAM}")
+    assert rows["--beam"].endswith(f"default {ReplyOptions.beam}")
     assert rows["--local"].endswith(f"default {LOCAL}")
 
 

@@ -27,15 +27,11 @@ from espalier.io.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from rich.text import Text
 
-#: The most texts of one drawing.
-DRAWN = 10
+DRAWN = 10  # the most texts of one drawing
 
 
-class Language(StrEnum):
-    """The language of the texts."""
-
-    zh = "zh"
-    en = "en"
+#: The language of the texts.
+Language = StrEnum("Language", ["zh", "en"])
 
 
 def _tune_names(incomplete: str) -> list[str]:
@@ -63,10 +59,11 @@ def parameter(
     if isinstance(default, str | int | float) and default is not False and default != "":
         text += f"  [default: {default}]"
     types: tuple[Any, ...] = (bool, int, float, Path, Language)
-    given = list[str] if repeated else next((each for each in types if each in (kind, *get_args(kind))), str)
+    given: Any = list[str] if repeated else next((each for each in types if each in (kind, *get_args(kind))), str)
     info = typer.Argument(help=text) if argument else typer.Option(flag, *short, help=text, **more)
-    only, default, type_ = inspect.Parameter.KEYWORD_ONLY, *((False, bool) if given is bool else (None, given | None))
-    return inspect.Parameter(name, only, default=default, annotation=Annotated[type_, info])
+    default, only = False if given is bool else None, inspect.Parameter.KEYWORD_ONLY
+    given = given if given is bool else given | None
+    return inspect.Parameter(name, only, default=default, annotation=Annotated[given, info])
 
 
 COMMON = (
@@ -102,7 +99,8 @@ class Command:
     spaced: ClassVar[bool] = False  # whether an empty line separates requests that have several results
 
     def __init__(self, values: dict[str, Any]) -> None:
-        self.values = {name: tuple(each) or None if isinstance(each, list) else each for name, each in values.items()}
+        lists = {name: tuple(value) or None for name, value in values.items() if isinstance(value, list)}
+        self.values: dict[str, Any] = values | lists
         self.fields = [*described(self.request)][: self.columns or None]
         self.names = dict[str, str]()  # of options, where other than those of the fields that they set
         if self.argument:
@@ -115,7 +113,7 @@ class Command:
             if cls.argument and not place:
                 yield parameter(cls.argument, kind, option.help, argument=True)
             elif field.name not in cls.without:
-                more = {"autocompletion": _tune_names} if field.name == "tune" else {}
+                more: dict[str, Any] = {"autocompletion": _tune_names} if field.name == "tune" else {}
                 yield parameter(field.name, kind, option.help, field.default, **more)
         yield from (*cls.more, *(each for each in COMMON if each.name not in cls.without))
 
@@ -157,7 +155,7 @@ class Command:
     def open(self, requests: Sequence[Any]) -> Any:
         """A writer with the options of the command, for these requests."""
         options, values = self.chosen(requests), self.values
-        parts = {"expander": values.get("expander"), "expands": not values.get("full", True)}
+        parts: dict[str, Any] = {"expander": values.get("expander"), "expands": not values.get("full", True)}
         system = models().open(self.service, self.language(requests), model=values["model"], **parts)
         writer, where = system.writer(self.service, **options), "--expander" if parts["expander"] else "--show-tree"
         if (parts["expander"] or values.get("show_tree")) and not writer.shows_trees:

@@ -17,8 +17,7 @@ from espalier.cli.requests import as_options
 from espalier.inference import requests as asked
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 
-#: The longest line of a chat, in characters; few are short enough for a post.
-MAX_LINE: Final = 1_000_000
+MAX_LINE: Final = 1_000_000  # characters of a line of a chat; fewer are too many for a post
 
 
 class Generate(Command):

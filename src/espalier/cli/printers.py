@@ -76,8 +76,8 @@ def granularity_page(values: Values, request: object, result: TextGranularity) -
     for side, _, pieces, layers in result.sides:
         widths = [max(len(piece), 4) for piece in pieces]
         lines.append("  ".join([f"{side:8}", *map(str.rjust, pieces, widths)]))
-        for layer, values in reversed([*layers.items()]):
-            numbers = [f"{value:.2f}".rjust(width) for value, width in zip(values, widths, strict=True)]
+        for layer, row in reversed([*layers.items()]):
+            numbers = [f"{value:.2f}".rjust(width) for value, width in zip(row, widths, strict=True)]
             lines.append("  ".join([f"layer {layer}".ljust(8), *numbers]))
     return "\n".join([*lines, ""])
 

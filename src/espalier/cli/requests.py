@@ -22,8 +22,7 @@ from espalier.io.terminal import json_line, printable, printable_line
 if TYPE_CHECKING:
     from rich.text import Text
 
-#: The longest file of requests, in characters.
-MAX_CHARACTERS = 16_000_000
+MAX_CHARACTERS = 16_000_000  # of a file of requests
 
 
 def read_requests(
@@ -115,7 +114,8 @@ def answer(
             if as_json:
                 _, _, row = getattr(request, "name", "").rpartition(", row ")
                 line = {"line": int(row)} if row.isdecimal() else {}
-                found = json.loads(json.dumps(asdict(result)), parse_float=lambda number: round(float(number), 4))
+                found: Any = result
+                found = json.loads(json.dumps(asdict(found)), parse_float=lambda number: round(float(number), 4))
                 _print(json_line(found | writer.names | line))
             else:
                 if spaced and follows:
