@@ -21,13 +21,17 @@ from espalier.corpora.readers import mrpc, parasci, songnet_released, sonnets
 from espalier.corpora.records import Pair, Quarantined, Verse
 from espalier.io.archives import unpack
 from espalier.io.files import write_json
-from espalier.metrics import paraphrase, verse
+from espalier.metrics.family import Family, statistics_of
+from espalier.metrics.paraphrase import paraphrase_statistics
+from espalier.metrics.perplexity import Perplexity
 from espalier.metrics.rhyme_places import shuffle_ends
+from espalier.metrics.texts import Pairs, Verses
+from espalier.metrics.verse import verse_families
 
 FOLDER: Final = CDNPG.parent
 SHAKESPEARE: Final = "Shakespeare, William"
-#: The metrics of a paper's families.
-METRICS: Final = {"songnet": verse.metrics_of, "guig": paraphrase.metrics_of}
+#: The task of a paper's metrics.
+TASKS: Final = {"songnet": "verse", "guig": "paraphrase"}
 #: The files, as `<paper>/<name>`.
 FILES: Final = (
     "songnet/pretrained",  # the five draws of the authors' pre-trained model for their 962 test poems
@@ -48,11 +52,11 @@ def measured(mirror: Path) -> Iterator[tuple[str, Sums]]:
     """The sums for each of `FILES`."""
     for paper, read in (("songnet", _ci), ("songnet", _sonnets), ("guig", _paraphrases)):
         for name, families in read(mirror):
-            sums = {key: [round(float(value), 6) for value in rows.sum(axis=0)] for key, rows in families.items()}
+            sums = {each.key: [round(float(value), 6) for value in rows.sum(axis=0)] for each, rows in families.items()}
             yield f"{paper}/{name}", sums
 
 
-def _ci(mirror: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _ci(mirror: Path) -> Iterator[tuple[str, Mapping[Family[Any], Any]]]:
     folder = mirror / "songnet_released"
     poems = _verses(songnet_released.read({"released": folder}))
     ids = [poem.id for poem in poems]
@@ -70,7 +74,7 @@ def _ci(mirror: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         )
 
 
-def _sonnets(mirror: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _sonnets(mirror: Path) -> Iterator[tuple[str, Mapping[Family[Any], Any]]]:
     with tempfile.TemporaryDirectory() as place:
         unpack(mirror / "sonnet/deepspeare/data.tgz", Path(place), name="data.tgz")
         poems = _verses(sonnets.read({"friedman": mirror / "sonnet/friedman", "deepspeare": Path(place)}))
@@ -83,34 +87,36 @@ def _sonnets(mirror: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     yield "sonnets_others", _verse_statistics(others, [poem.target for poem in others], **settings)
 
 
-def _paraphrases(mirror: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _paraphrases(mirror: Path) -> Iterator[tuple[str, Mapping[Family[Any], Any]]]:
     names = "test_ori.txt", "test_ref.txt", "text.full.v-submit.11.19.txt"
     sources, references, outputs = (
         (mirror / "guig_released" / name).read_text(encoding="utf-8").splitlines() for name in names
     )
     sources = [line.split("\t")[0] for line in sources]
     for name, texts in (("retrained", outputs), ("copy", sources)):
-        yield name, paraphrase.paraphrase_statistics(sources, references, texts, scored=("similarity",))
+        yield name, paraphrase_statistics(Pairs(sources, references, texts), scored=("similarity",))
     folders = {"parasci_acl": (parasci.read, "parasci/ParaSCI-ACL"), "mrpc": (mrpc.read, "mrpc")}
     for name, (read, folder) in folders.items():
         pairs = [row for row in read({name: mirror / folder}) if isinstance(row, Pair)]
         sources, texts = [pair.source for pair in pairs], [pair.target for pair in pairs]
-        yield name, paraphrase.paraphrase_statistics(sources, sources, texts, scored=("defects",))
+        yield name, paraphrase_statistics(Pairs(sources, sources, texts), scored=("defects",))
 
 
 def _verses(rows: Iterator[Verse | Quarantined]) -> list[Verse]:
     return [row for row in rows if isinstance(row, Verse)]
 
 
-def _verse_statistics(poems: Sequence[Verse], texts: Sequence[str], **settings: Any) -> dict[str, Any]:
+def _verse_statistics(
+    poems: Sequence[Verse], texts: Sequence[str], language: Any, rules: Any, rule: Any = "strict", draws: Any = None
+) -> dict[Family[Any], Any]:
     """All families but that of a likelihood, which no text has here."""
-    references, rhymes = [poem.target for poem in poems], [poem.rhyme for poem in poems]
-    families = verse.verse_statistics(references, texts, rhymes, seed=1, **settings)
-    return {name: rows for name, rows in families.items() if name != "perplexity"}
+    verses = Verses([poem.target for poem in poems], texts, [poem.rhyme for poem in poems], language, draws=draws)
+    families = verse_families(verses, rules=rules, rule=rule, seed=1)
+    return statistics_of([family for family in families if family != Perplexity()], verses)
 
 
 if __name__ == "__main__":
     for file, found in measured(mirror_folder().resolve()):
-        kept = {"sums": found, "scores": scores_of(found, METRICS[file.partition("/")[0]])}
+        kept = {"sums": found, "scores": scores_of(found, TASKS[file.partition("/")[0]])}
         write_json(FOLDER / f"{file}.json", kept)
         print(f"{file}: written")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,8 +20,11 @@ from espalier.corpora.readers import quora, twitter_url
 from espalier.corpora.records import Pair
 from espalier.datasets.pairs.encode import PairEncoding, PairSettings
 from espalier.io.files import write_json
-from espalier.metrics.metric import Metric, family_scores
-from espalier.metrics.paraphrase import Sides, by_part, metrics_of, protocol_statistics
+from espalier.metrics.family import Family, by_part, family_scores
+from espalier.metrics.ibleu import Paper
+from espalier.metrics.paraphrase import protocol_statistics
+from espalier.metrics.registry import family
+from espalier.metrics.texts import Pairs
 from espalier.tasks.paraphrase import ParaphraseTask
 from espalier.tasks.task import Ready
 from espalier.tasks.training_pairs import TrainingPairs
@@ -32,6 +35,8 @@ FORMULAS: Final = ("nltk_3_4", "nltk_3_5", "nltk_3_6")
 ROWS: Final = {"quora": ("copy", "look_up", "noise"), "twitter": ("copy",)}
 #: By family, the sum of each column over all test pairs.
 Sums = dict[str, list[float]]
+#: Sources, references and hypotheses.
+Sides = tuple[list[str], list[str], list[str]]
 
 
 def files() -> list[str]:
@@ -40,10 +45,10 @@ def files() -> list[str]:
     return [*rows, *(f"{corpus}_copy_{formula}" for corpus in ROWS for formula in FORMULAS[1:])]
 
 
-def scores_of(sums: Sums, metrics_of: Callable[[str], Sequence[Metric]] = metrics_of) -> dict[str, float | None]:
+def scores_of(sums: Sums, task: str = "paraphrase") -> dict[str, float | None]:
     """The scores of sums, which are statistics of one segment."""
-    families = {name: np.array([values], dtype=float) for name, values in sums.items()}
-    scores = family_scores(families, metrics_of, seed=0, resamples=0)
+    families = {family(key, task): np.array([values], dtype=float) for key, values in sums.items()}
+    scores = family_scores(families, seed=0, resamples=0)
     return {key: None if score.value is None else round(score.value, 6) for key, score in scores.items()}
 
 
@@ -63,17 +68,17 @@ def measured(mirror: Path) -> Iterator[tuple[str, Sums]]:
             train = [row for row in rows if not row.id.startswith((f"{corpus}-dev-", f"{corpus}-test-"))]
             sides, vocabulary, pairs = rows_of(tests, train, mirror / "bert_vocab")
             for row in ROWS[corpus]:
-                cut = Sides(*(vocabulary.cut(side, 19) for side in sides[row]))
                 scored: tuple[Any, ...] = ("released", "paper", "copies")
-                families = _statistics(sides[row], cut, wordnet, FORMULAS[0], scored)
+                families = _statistics(sides[row], vocabulary, wordnet, FORMULAS[0], scored)
                 if corpus == "quora":
-                    named = {name: values for name, values in families.items() if name.startswith("paper:0.8,0.9:19")}
-                    families |= by_part(named, pairs.parts(sides[row].sources, sides[row].references))
+                    named = {
+                        each: rows for each, rows in families.items() if isinstance(each, Paper) and each.pieces == 19
+                    }
+                    families |= by_part(named, pairs.parts(*sides[row][:2]))
                 yield f"{corpus}_{row}", _sums(families)
             for formula in FORMULAS[1:]:
-                copied = sides["copy"]
-                cut = Sides(*(vocabulary.cut(side, 19) for side in copied))
-                yield f"{corpus}_copy_{formula}", _sums(_statistics(copied, cut, wordnet, formula, ("released",)))
+                families = _statistics(sides["copy"], vocabulary, wordnet, formula, ("released",))
+                yield f"{corpus}_copy_{formula}", _sums(families)
 
 
 def rows_of(tests: Sequence[Pair], train: Sequence[Pair], bert: Path) -> tuple[dict[str, Sides], Any, TrainingPairs]:
@@ -98,18 +103,21 @@ def rows_of(tests: Sequence[Pair], train: Sequence[Pair], bert: Path) -> tuple[d
     table = pd.DataFrame(columns)
     made = ParaphraseTask().baselines(table, Ready([], few, extras), few, 1)
     sides = {
-        name: Sides(table["source"].tolist(), table["reference"].tolist(), [*made[name].columns["text"]])
+        name: (table["source"].tolist(), table["reference"].tolist(), [*made[name].columns["text"]])
         for name in ("copy", "look_up", "noise")
     }
     return sides, vocabulary, TrainingPairs(extras["pairs"])
 
 
-def _statistics(sides: Sides, cut: Sides, wordnet: Path, formula: Any, scored: tuple[Any, ...]) -> dict[str, Any]:
-    return protocol_statistics(sides, cut, pieces=19, smoothing=formula, wordnet=wordnet, scored=scored)
+def _statistics(
+    sides: Sides, vocabulary: Any, wordnet: Path, formula: Any, scored: tuple[Any, ...]
+) -> dict[Family[Any], Any]:
+    whole, cut = Pairs(*sides, wordnet=wordnet), Pairs(*(vocabulary.cut(side, 19) for side in sides), wordnet=wordnet)
+    return protocol_statistics(whole, cut, pieces=19, smoothing=formula, scored=scored)
 
 
-def _sums(families: Mapping[str, Any]) -> Sums:
-    return {family: [round(float(value), 4) for value in rows.sum(axis=0)] for family, rows in families.items()}
+def _sums(families: Mapping[Family[Any], Any]) -> Sums:
+    return {family.key: [round(float(value), 4) for value in rows.sum(axis=0)] for family, rows in families.items()}
 
 
 def _sources(mirror: Path, place: Path) -> dict[str, dict[str, Path]]:

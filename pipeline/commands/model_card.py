@@ -13,7 +13,7 @@ import yaml
 
 from espalier.inference.registry import SERVICES
 from espalier.io.errors import ConfigError
-from espalier.metrics.registry import own_names
+from espalier.metrics.registry import Own
 from espalier.report.printed import load_printed
 from espalier.report.results import in_words
 from espalier.tasks.registry import task
@@ -136,7 +136,8 @@ def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
     """The headline and user-defined metrics of a run that have a value."""
     kind, view = task(run.task), network_of(params.models[run.model]).view
     outputs = Outputs(pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")})
-    own = own_names(kind.scoring.model_validate(run.scoring).own_metrics)
+    versions = kind.scoring.model_validate(run.scoring).own_metrics
+    own = [metric.name for name in versions for metric in Own(name).metrics]
     return [name for name in [*kind.headline(outputs).values(), *own] if details["scores"].get(name) is not None]
 
 

@@ -6,6 +6,7 @@ import importlib
 import sys
 import traceback
 from collections.abc import Mapping, MutableMapping
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,8 @@ from espalier.inference.registry import SERVICES, Service
 from espalier.io.errors import ConfigError
 from espalier.io.protocols import first_fault
 from espalier.io.registry import entry
-from espalier.metrics.registry import METRICS, Family
+from espalier.metrics.family import Family
+from espalier.metrics.registry import METRICS
 from espalier.models.contract import check_class, check_settings
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.syntax.parsers.registry import BACKENDS, Backend
@@ -31,7 +33,7 @@ REGISTRIES: Final[Mapping[str, tuple[MutableMapping[str, Any], type]]] = {
     "ENCODINGS": (ENCODINGS, Encoding),
     "ARCHITECTURES": (ARCHITECTURES, Architecture),
     "TASKS": (TASKS, Task),
-    "METRICS": (METRICS, Family),
+    "METRICS": (METRICS, type),
     "BACKENDS": (BACKENDS, Backend),
     "STRUCTURES": (STRUCTURES, Structure),
     "SERVICES": (SERVICES, Service),
@@ -110,6 +112,11 @@ def _check_entry(key: str, name: str, value: Any, kind: type, where: str) -> Non
             _check_members("its split", value.split, Split, where)
         case "TASKS" if not issubclass(value.scoring, Scoring):
             raise ConfigError("its scoring is no Scoring", where=where, remedy=_see(Scoring))
+        case "METRICS" if "/" not in name:
+            if value.__abstractmethods__:
+                raise ConfigError(f"it has no {min(value.__abstractmethods__)}", where=where, remedy=_see(Family))
+            if needed := [each.name for each in fields(value) if each.default is MISSING is each.default_factory]:
+                raise ConfigError(f"its setting {needed[0]} has no default", where=where, remedy=_see(Family))
         case "ARCHITECTURES":
             entry("encoding", ENCODINGS, value.encoding, where=where)
             check_settings(value.config, name)

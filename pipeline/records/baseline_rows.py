@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from espalier.io.errors import ArtifactError
-from espalier.metrics.metric import Score, columns_by_family, details_json
+from espalier.metrics.metric import Score, details_json
 from espalier.metrics.metric import scores as scores_of
-from espalier.metrics.registry import own_or
-from espalier.tasks.registry import task
+from espalier.metrics.registry import families_of
 from pipeline import layout
 from pipeline.params.entries import Baseline
 from pipeline.records.artifacts import ids_of, read_details, read_segments
@@ -109,12 +108,12 @@ def _scores(ids: frozenset[str], baseline: Baseline, place: str) -> dict[str, Sc
 
     A corpus-level metric, such as pooled Distinct, has no score, since it is not a sum over segments.
     """
-    table, kind = read_segments(baseline.paper, place), task(baseline.task)
+    table = read_segments(baseline.paper, place)
     table = table[table["id"].isin(ids)]
     scores: dict[str, Score] = {}
-    for family, columns in columns_by_family(table.columns).items():
+    for family, columns in families_of(table.columns, baseline.task).items():
         rows = table.dropna(how="all", subset=columns)
-        metrics = [metric for metric in own_or(kind.metrics)(family) if not metric.corpus_level]
+        metrics = [metric for metric in family.metrics if not metric.corpus_level]
         statistics = rows[columns].to_numpy(dtype="float64")
         scores |= scores_of(metrics, statistics, seed=baseline.seed, groups=rows["cluster"].tolist())
     return scores

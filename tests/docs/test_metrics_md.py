@@ -67,3 +67,8 @@ def test_the_rows_without_a_trained_model_are_those_of_the_tasks(tmp_path: Path)
     for task, module in modules.items():
         own = set(module.baselines(tmp_path))
         assert own | {"ngram"} == every | {name for kind, name in told if kind == task}
+
+
+def test_the_example_in_python_scores_what_it_shows() -> None:
+    count, wrong = PAGE.run_examples()
+    assert count == 7 and not wrong

@@ -11,9 +11,10 @@ import torch
 
 from espalier.datasets.structure.data import StructureData
 from espalier.datasets.structure.vocabulary import TOPIC, StructureVocabulary
-from espalier.metrics.metric import details_json, family_scores
-from espalier.metrics.perplexity import CorpusLikelihood
-from espalier.metrics.structure import metrics_of, structure_statistics
+from espalier.metrics.family import family_scores
+from espalier.metrics.metric import details_json
+from espalier.metrics.structure import Likelihood, structure_families
+from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.models.sat import SAT
 from espalier.models.sat_config import SATConfig
 from espalier.tasks.compose import ComposeDecoder
@@ -95,15 +96,15 @@ def metrics(_: Path) -> Any:
         "pc": ([list(pc) for _, pc, _ in TEXTS], [list("BES"), list("BESBME"), [], list("BMME")]),
         "pos": ([list(pos) for _, _, pos in TEXTS], [list("nnv"), list("nnrddd"), [], list("vvvn")]),
     }
-    statistics = structure_statistics(
+    texts = Structured(
         references, hypotheses, [1, 2, 0, 2], symbols,
         likelihood=CorpusLikelihood([9.5, 12.0, 3.0, 8.25], [4, 6, 2, 5], [9.0, 10.0, 2.5, 8.0], [3, 5, 1, 4]),
-        own_weights=[0.5, 0.0, 0.25, 0.75], places=8, draws=[0, 0, 1, 1], training={tuple("舟雨桥灯")},
+        own_weights=[0.5, 0.0, 0.25, 0.75], draws=[0, 0, 1, 1], training={tuple("舟雨桥灯")},
     )  # fmt: skip
-    statistics["likelihood:8:dev"] = statistics["likelihood:8"][:2]
-    scores: dict[str, Any] = {}
-    for family, rows in statistics.items():
-        scores |= family_scores({family: rows}, metrics_of, seed=1, groups=list("abcb")[: len(rows)], resamples=20)
+    statistics = {family: family.statistics(texts) for family in structure_families(texts, places=8)}
+    scores = family_scores(statistics, seed=1, groups=list("abcb"), resamples=20)
+    dev = {Likelihood(8, "dev"): statistics[Likelihood(8)][:2]}
+    scores |= family_scores(dev, seed=1, groups=list("ab"), resamples=20)
     found = details_json(scores)
     # Signatures name the versions of what is compared with, which are not ours.
     return {key: found[key] for key in ("scores", "intervals", "undefined")}

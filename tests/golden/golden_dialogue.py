@@ -16,8 +16,10 @@ from espalier.datasets.dialogue.data import DialogueData, DialogueView
 from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.datasets.encoding import Encoded
 from espalier.datasets.vocabulary import EOS, WordVocabulary
-from espalier.metrics.dialogue import Writes, dialogue_statistics, metrics_of
-from espalier.metrics.metric import details_json, family_scores
+from espalier.metrics.dialogue import reply_families
+from espalier.metrics.family import family_scores, statistics_of
+from espalier.metrics.metric import details_json
+from espalier.metrics.replies import Replies, Writes
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.ngram import NGramConfig
 from espalier.models.ngram_tree import NGramTree
@@ -231,11 +233,13 @@ def metrics(_: Path) -> Any:
     judged = {"whole": [True, False, True, False], "grammatical": [True, True, False, True]}
     cases: list[tuple[Writes, dict[str, Any]]] = [("chain", {}), ("tree", judged)]
     for writes, more in cases:
-        statistics = dialogue_statistics(
+        made = Replies(
             posts, references, replies, writes=writes, likelihood=([9.5, 1.25, 7.0, 8.0], [6, 1, 5, 4]),
             exact=[8.5, 1.0, float("nan"), 7.5], recall=[1.0, 0.0, 0.5, float("nan")], **more,
         )  # fmt: skip
-        scores = family_scores(statistics, metrics_of, seed=1, groups=["a", "b", "c", "b"], resamples=20)
+        scores = family_scores(
+            statistics_of(reply_families(made), made), seed=1, groups=["a", "b", "c", "b"], resamples=20
+        )
         found.append(details_json(scores))
     # Signatures name the versions of what is compared with, which are not ours.
     return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]

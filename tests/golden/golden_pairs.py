@@ -18,12 +18,12 @@ from espalier.datasets.pairs.encode import PairEncoding, PairSettings
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import EOS
-from espalier.metrics.metric import details_json, family_scores
-from espalier.metrics.paraphrase import (
-    expansion_statistics,
-    metrics_of,
-    paraphrase_statistics,
-)
+from espalier.metrics.expansion import Expansion, Template
+from espalier.metrics.family import family_scores, statistics_of
+from espalier.metrics.metric import details_json
+from espalier.metrics.paraphrase import paraphrase_statistics
+from espalier.metrics.ted import Ted, Trees
+from espalier.metrics.texts import Pairs
 from espalier.models.cdnpg import CDNPG
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.contract import ChainModel
@@ -259,21 +259,15 @@ def metrics(_: Path) -> Any:
     expanded = [trees[0], "(SINV (ADVP (RB)) (NP) (VP (VBZ)))", ""]
     found = []
     for templates, likelihood in ((None, None), (tops, ([9.5, 4.25, 7.0], [6, 4, 6]))):
+        words = None if templates is None else {"no", "lamp", "does", "glow", "sings"}
         texts = paraphrase_statistics(
-            sources,
-            references,
-            written,
-            trees,
-            parsed,
-            templates=templates,
-            guides=templates,
-            likelihood=likelihood,
-            training_words=None if templates is None else {"no", "lamp", "does", "glow", "sings"},
+            Pairs(sources, references, written, likelihood=likelihood, training_words=words),
+            Trees(trees, parsed, templates=templates, guides=templates),
         )
-        nodes = expansion_statistics(trees, expanded, templates=templates, depth=4)
+        nodes = statistics_of((Ted(), Template(), Expansion(4)), Trees(trees, expanded, templates=templates))
         found += [
-            details_json(family_scores(texts, metrics_of, seed=1, groups=["a", "b", "b"], resamples=20)),
-            details_json(family_scores(nodes, metrics_of, seed=1, resamples=20)),
+            details_json(family_scores(texts, seed=1, groups=["a", "b", "b"], resamples=20)),
+            details_json(family_scores(nodes, seed=1, resamples=20)),
         ]
     # Signatures name the versions of what is compared with, which are not ours.
     return [{key: each[key] for key in ("scores", "intervals", "undefined")} for each in found]

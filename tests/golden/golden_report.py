@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from espalier.metrics.integrity import MarkLikelihoods, integrity_families
-from espalier.metrics.metric import details_json, family_scores
-from espalier.metrics.perplexity import CorpusLikelihood
-from espalier.metrics.verse import metrics_of, verse_statistics
+from espalier.metrics.family import family_scores, statistics_of
+from espalier.metrics.integrity import Integrity
+from espalier.metrics.metric import details_json
+from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods, Verses
+from espalier.metrics.verse import verse_families
 from espalier.report import (
     Comparison,
     CorpusResult,
@@ -44,29 +45,29 @@ orderings: [{better: made_free, worse: made_further, column: [ppl, format], clai
 
 
 def verse(_: Path) -> Any:
-    zh = verse_statistics(
+    zh = Verses(
         ["灯山，桥风。\n山石，令明！", "雨。\n主故，天。", "桥遥。\n高高，明。"],
         ["灯山，桥灯。\n山石明令！", "雨主。", "桥高，遥。\n明明，明。\n风。"],
         ["AA", "A.", ""],
-        language="zh", rules="songci", seed=1,
+        language="zh",
         likelihood=CorpusLikelihood([12.0, 7.5, 9.25], [11, 8, 10], [8.0, 4.0, 6.5], [7, 4, 6]),
-    )  # fmt: skip
-    en = verse_statistics(
+    )
+    en = Verses(
         ["the lamp on stone ,\na moss so deep .\nit stood alone ,\nand fell asleep ."],
         ["the stone so deep ,\na lamp asleep\nit stood and fell alone ,\nand moss on stone ."],
         ["ABAB"],
-        language="en", rules="sonnet", seed=1,
-    )  # fmt: skip
-    likelihoods = MarkLikelihoods([2.0, 3.5, 0.0, 6.0], [2, 1, 0, 3], [2, 2, 1, 3], [1.0, 1.5, 2.0, 2.5], [2, 2, 2, 3])
-    judged = family_scores(
-        integrity_families(likelihoods, [1, 1, 1, 1], [0, 0, 1, 1]), metrics_of, seed=1, resamples=20
+        language="en",
     )
+    marks = MarkLikelihoods([2.0, 3.5, 0.0, 6.0], [2, 1, 0, 3], [2, 2, 1, 3], [1.0, 1.5, 2.0, 2.5], [2, 2, 2, 3])
+    marked = Verses(*(["山。"] * 4,) * 2, [""] * 4, "zh", marks=marks, seeds=[1, 1, 1, 1], samples=[0, 0, 1, 1])
+    judged = family_scores(statistics_of((Integrity(), Integrity(1, 2)), marked), seed=1, resamples=20)
     # Signatures name the lexica's versions, which are not ours.
     parts = [{key: details_json(judged)[key] for key in ("scores", "intervals", "undefined")}]
-    for statistics in (zh, en):
+    for verses, rules in ((zh, "songci"), (en, "sonnet")):
+        statistics = statistics_of(verse_families(verses, rules=rules, seed=1), verses)  # type: ignore[arg-type]
         # Each text is a group of its own.
-        groups = range(len(statistics["distinct"]))
-        scores = family_scores(statistics, metrics_of, seed=1, resamples=20, groups=groups)
+        groups = range(len(verses.references))
+        scores = family_scores(statistics, seed=1, resamples=20, groups=groups)
         parts.append({key: details_json(scores)[key] for key in ("scores", "intervals", "undefined")})
     return parts
 

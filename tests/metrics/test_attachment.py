@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.attachment import KEYS, attachment_metrics, attachment_statistics
+from espalier.metrics.attachment import KEYS, Attachment, attachment_statistics
 from espalier.metrics.metric import scores
 from espalier.syntax.dependency import Dependencies, dependencies_of
 from espalier.syntax.parse import Parse
@@ -34,7 +34,7 @@ def values(
     gold: list[Parse | Dependencies], found: list[Parse | Dependencies], *, punctuation: bool = True
 ) -> list[float | None]:
     statistics = attachment_statistics(gold, found, punctuation=punctuation)
-    score = scores(attachment_metrics(punctuation=punctuation), statistics, seed=0, resamples=0)
+    score = scores(Attachment(punctuation).metrics, statistics, seed=0, resamples=0)
     assert tuple(score) == KEYS
     return [each.value for each in score.values()]
 
@@ -88,7 +88,7 @@ def test_dependency_trees_serve_as_well_as_parses() -> None:
 
 def test_signatures_say_whether_punctuation_counts() -> None:
     for counted in (True, False):
-        signature = dict(zip(KEYS, attachment_metrics(punctuation=counted), strict=True))["las"].signature
+        signature = dict(zip(KEYS, Attachment(counted).metrics, strict=True))["las"].signature
         assert signature == f"attachment|labels:subtypes|words:gold|punctuation:{'in' if counted else 'out'}|mean:micro"
 
 

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bleu import (
+    Bleu,
+    SourceBleu,
     bleu_metric,
-    bleu_metrics,
     bleu_statistics,
     bleu_statistics_all,
     library_bleu,
     matches,
     sentence_bleu,
-    source_metrics,
 )
 from espalier.metrics.metric import confirmed, scores
 
-METRICS = bleu_metrics()
+METRICS = Bleu().metrics
 TEXTS = st.lists(st.sampled_from(["the", "a", "cat", "sat", "mat", ",", "."]), max_size=9).map(" ".join)
 SEVERAL = st.lists(st.tuples(st.lists(TEXTS.filter(bool), min_size=2, max_size=2), TEXTS), min_size=1, max_size=5)
 PAIRS = st.lists(st.tuples(TEXTS.filter(bool), TEXTS), min_size=1, max_size=5)
@@ -135,7 +135,7 @@ def test_matches_are_the_sum_of_lesser_counts(one: list[str], other: list[str]) 
 
 
 def test_copying_has_a_key_of_its_own() -> None:
-    (metric,) = source_metrics()
+    (metric,) = SourceBleu().metrics
     assert metric.name == "bleu_source" and "against:source" in metric.signature
     # The parts that sacreBLEU's own signature has, under its names.
     parts = "case:mixed|eff:no|tok:none|smooth:exp|sacrebleu:" + version("sacrebleu")

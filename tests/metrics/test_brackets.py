@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nltk.tree import Tree
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.brackets import KEYS, METRICS, bracket_statistics
+from espalier.metrics.brackets import KEYS, Brackets, bracket_statistics
 from espalier.metrics.metric import scores
 from espalier.syntax.constituency import TreeError, write_tree
 
@@ -22,7 +22,7 @@ def counts(gold: str, found: str) -> tuple[int, int, int]:
 
 
 def values(gold: list[str], found: list[str]) -> dict[str, float | None]:
-    score = scores(METRICS, bracket_statistics(gold, found), seed=0, resamples=0)
+    score = scores(Brackets.metrics, bracket_statistics(gold, found), seed=0, resamples=0)
     assert tuple(score) == KEYS
     return {key.removeprefix("bracket_"): each.value for key, each in score.items()}
 
@@ -129,7 +129,7 @@ def test_keys_are_fixed_and_signatures_tell_the_protocols_apart() -> None:
         "bracket_p", "bracket_r", "bracket_f1", "bracket_exact", "bracket_tag_accuracy", "bracket_errors",
         "bracket_all_p", "bracket_all_r", "bracket_all_f1", "bracket_all_exact", "bracket_all_tag_accuracy",
     )  # fmt: skip
-    signatures = {metric.name: metric.signature for metric in METRICS}
+    signatures = {metric.name: metric.signature for metric in Brackets.metrics}
     assert signatures["bracket_f1"] == "brackets|protocol:evalb|labels:COLLINS.prm|mean:micro"
     assert signatures["bracket_all_f1"] == "brackets|protocol:every-sentence|labels:COLLINS.prm|mean:micro"
     assert set(values([], []).values()) == {None}

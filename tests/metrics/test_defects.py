@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.defects import METRICS, defect_statistics, negations, repeats, unknown_words
+from espalier.metrics.defects import Defects, defect_statistics, negations, repeats, unknown_words
 from espalier.metrics.metric import scores
 
 
@@ -83,15 +83,15 @@ def test_words_that_neither_training_nor_source_has(hypothesis: str, unknown: li
 
 def test_incomprehensible_outputs_are_a_share_where_training_words_are_known() -> None:
     texts = (["a"] * 4, ["a dog"] * 4, ["a dog", "dogke", "a", "cat"])
-    known = scores(METRICS, defect_statistics(*texts, {"dog"}), seed=0, resamples=0)["incomprehensible"]
+    known = scores(Defects.metrics, defect_statistics(*texts, {"dog"}), seed=0, resamples=0)["incomprehensible"]
     assert known.value == 50.0 and "against:training+source" in known.signature
-    unknown = scores(METRICS, defect_statistics(*texts), seed=0, resamples=0)["incomprehensible"]
+    unknown = scores(Defects.metrics, defect_statistics(*texts), seed=0, resamples=0)["incomprehensible"]
     assert (unknown.value, unknown.undefined) == (None, "no training words")
 
 
 def test_scores_are_shares_in_percent_and_signatures_list_the_words() -> None:
     statistics = defect_statistics(["a"] * 4, ["no dog"] * 4, ["dog", "no dog", "no no dog", ""])
-    found = scores(METRICS, statistics, seed=0, resamples=0)
+    found = scores(Defects.metrics, statistics, seed=0, resamples=0)
     assert {key: score.value for key, score in found.items()} == {
         "repeated_words": 25.0,
         "negation_lost": 25.0,

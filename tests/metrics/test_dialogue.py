@@ -13,9 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics.dialogue import HEADLINE, KEYS, dialogue_statistics, metrics_of
-from espalier.metrics.metric import Score, family_scores
+from espalier.metrics.dialogue import (
+    HEADLINE,
+    KEYS,
+    BestBleu,
+    ListBleu,
+    ReplyBleu,
+    ReplyPerplexity,
+    reply_families,
+)
+from espalier.metrics.family import family_scores, statistics_of
+from espalier.metrics.metric import Score
 from espalier.metrics.paired import paired
+from espalier.metrics.registry import family
+from espalier.metrics.replies import Replies
 
 # Two posts, the first of which two people have answered.
 POSTS = ["还 没 睡 吗", "下雨 了", "还 没 睡 吗"]
@@ -32,13 +43,14 @@ ROWS = st.lists(
 
 def statistics(
     posts: list[str] = POSTS, references: list[str] = REFERENCES, replies: list[list[str]] = REPLIES, **options: Any
-) -> dict[str, np.ndarray[Any, Any]]:
-    return dialogue_statistics(posts, references, replies, **{"writes": "tree", **options})
+) -> dict[Any, np.ndarray[Any, Any]]:
+    made = Replies(posts, references, replies, **{"writes": "tree", **options})
+    return statistics_of(reply_families(made), made)
 
 
 def scored(*parts: list[Any], resamples: int = 0, **options: Any) -> dict[str, Score]:
     groups = parts[0] if parts else POSTS
-    return family_scores(statistics(*parts, **options), metrics_of, seed=1, groups=groups, resamples=resamples)
+    return family_scores(statistics(*parts, **options), seed=1, groups=groups, resamples=resamples)
 
 
 def values(*parts: list[Any], **options: Any) -> dict[str, float | None]:
@@ -77,11 +89,11 @@ def test_the_headline_is_of_the_keys_under_short_names() -> None:
 def test_every_family_has_a_row_per_row_and_metrics_to_compare_systems_by() -> None:
     one, other = statistics(), statistics(replies=[["我 没有 带 伞"] * 2] * 3)
     keys = []
-    for family, rows in one.items():
+    for each, rows in one.items():
         assert len(rows) == len(POSTS)
-        keys += [metric.name for metric in metrics_of(family)]
-        for metric in metrics_of(family):
-            paired(metric, rows, other[family], seed=0, resamples=5, groups=POSTS)
+        keys += [metric.name for metric in each.metrics]
+        for metric in each.metrics:
+            paired(metric, rows, other[each], seed=0, resamples=5, groups=POSTS)
     assert sorted(keys) == sorted(KEYS)
 
 
@@ -94,14 +106,14 @@ def test_rows_of_one_post_are_resampled_together() -> None:
 
 
 def test_signatures_tell_what_was_counted() -> None:
-    bleu, every, best = (metrics_of(family)[0].signature for family in ("bleu", "bleu_list:5", "bleu_best:5"))
+    bleu, every, best = (each.metrics[0].signature for each in (ReplyBleu(), ListBleu(5), BestBleu(5)))
     assert bleu == (
         "bleu|order:4|against:reference|refs:1|mean:corpus|case:mixed|eff:no|tok:none|smooth:exp"
         f"|sacrebleu:{version('sacrebleu')}|tokens:words|replies:first"
     )
     assert "refs:all" in every and "replies:each-of-5" in every
     assert "refs:all" in best and "replies:oracle-of-5" in best
-    chain, tree = (metrics_of(f"perplexity:{writes}")[0].signature for writes in ("chain", "tree"))
+    chain, tree = (ReplyPerplexity(writes).metrics[0].signature for writes in ("chain", "tree"))
     assert "object:chain|per:words|nll:words+eos" in chain and "bound" not in chain
     assert "object:tree|per:words|nll:words+eobs" in tree and "bound:upper" in tree
 
@@ -159,9 +171,9 @@ def test_all_bleus_equal_sacrebleu(rows: list[tuple[str, str, list[str]]]) -> No
 
 def test_of_equally_good_replies_the_higher_ranked_is_the_best() -> None:
     # a b and b a are as good by themselves where neither pair is in the reference; what is better comes later.
-    one = statistics(["p"], ["a x b y"], [["a b", "b a", "x"]])["bleu_best:3"]
-    assert one.tolist() == statistics(["p"], ["a x b y"], [["a b"]])["bleu_best:1"].tolist()
-    later = statistics(["p"], ["a x b y"], [["a b", "b a", "a x b y"]])["bleu_best:3"]
+    one = statistics(["p"], ["a x b y"], [["a b", "b a", "x"]])[BestBleu(3)]
+    assert one.tolist() == statistics(["p"], ["a x b y"], [["a b"]])[BestBleu(1)].tolist()
+    later = statistics(["p"], ["a x b y"], [["a b", "b a", "a x b y"]])[BestBleu(3)]
     assert later.tolist() == [[4, 4, 4, 3, 2, 1, 4, 3, 2, 1]]
 
 
@@ -255,9 +267,9 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(EspalierError, match="scoring, row 2: the reference is empty; filter it out before"):
         statistics(references=["a", " ", "b"])
     with pytest.raises(EspalierError, match="row 1: the replies are one text; give a list of them, best first"):
-        dialogue_statistics(["a"], ["b"], ["c"], writes="chain")
+        Replies(["a"], ["b"], ["c"], writes="chain")
     with pytest.raises(EspalierError, match="chains have no trees to be whole"):
         statistics(writes="chain", whole=[True] * 3)
-    for family in ("chrf", "bleu:8", "bleu_best", "perplexity", "perplexity:graph", "distinct:macro"):
-        with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
-            metrics_of(family)
+    for key in ("chrf", "bleu:8", "bleu_best", "perplexity", "perplexity:graph", "distinct:macro"):
+        with pytest.raises(ConfigError, match=f"metrics of dialogue: unknown family '{key}'"):
+            family(key, "dialogue")

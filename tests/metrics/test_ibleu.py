@@ -12,43 +12,44 @@ from hypothesis import strategies as st
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import paraphrase
+from espalier.metrics.family import by_part, family_scores
 from espalier.metrics.ibleu import (
+    Copies,
+    Paper,
+    Released,
     cleaned,
     copy_statistics,
     library_paper,
-    paper_family,
     paper_statistics,
-    released_family,
     released_statistics,
 )
-from espalier.metrics.metric import confirmed, family_scores
+from espalier.metrics.metric import confirmed
 from espalier.metrics.nltk_bleu import nltk_bleu
-from espalier.metrics.paraphrase import PROTOCOL_HEADLINE, SCORED, Sides, by_part, metrics_of, protocol_statistics
+from espalier.metrics.paraphrase import PROTOCOL_HEADLINE, SCORED, protocol_statistics
+from espalier.metrics.registry import family
+from espalier.metrics.texts import Pairs
 
 SOURCES = ["what is a good lamp ?", "a moth likes what ?", "who lit it ?"]
 REFERENCES = ["which lamp is good ?", "what does a moth like ?", "who lit it ?"]
 HYPOTHESES = ["what is a lamp ?", "a moth likes what ?", "who has lit it ?"]
 
 
-def values(families: dict[str, Any]) -> dict[str, float | None]:
-    return {key: score.value for key, score in family_scores(families, metrics_of, seed=1, resamples=0).items()}
+def values(families: dict[Any, Any]) -> dict[str, float | None]:
+    return {key: score.value for key, score in family_scores(families, seed=1, resamples=0).items()}
 
 
 def scored(*sides: list[str], **options: Any) -> dict[str, float | None]:
-    whole = Sides(*sides)
+    whole = Pairs(*sides)
     return values(protocol_statistics(whole, whole, pieces=19, **options))
 
 
 def test_no_name_is_of_two_protocols_or_of_guig() -> None:
-    names = [
-        {metric.name for metric in metrics_of(family)}
-        for family in (released_family("nltk_3_4", 19, wordnet=False), paper_family([0.8], 19, wordnet=False),
-                       paper_family([0.8], None, wordnet=False), "copies")
-    ]  # fmt: skip
+    families = (Released("nltk_3_4", 19), Paper((0.8,), 19), Paper((0.8,), "whole"), Copies())
+    names = [{metric.name for metric in each.metrics} for each in families]
     assert sum(map(len, names)) == len(set().union(*names))
     assert not set().union(*names) & {*paraphrase.KEYS, *paraphrase.EXPANSION_KEYS}
     found = {*scored(SOURCES, REFERENCES, HYPOTHESES)}
-    parts = {f"paper_ibleu_80_{part}" for part in paraphrase.PARTS}
+    parts = {f"paper_ibleu_80_{part}" for part in ("unseen", "joined")}
     assert {*PROTOCOL_HEADLINE.values()} <= found | parts
 
 
@@ -81,14 +82,14 @@ def test_the_formula_is_in_the_name_of_the_family_and_changes_the_value() -> Non
     found = [scored(SOURCES, REFERENCES, HYPOTHESES, smoothing=name) for name in ("nltk_3_4", "nltk_3_5", "nltk_3_6")]
     assert len({round(each["released_bleu_4"] or 0, 6) for each in found}) == 3
     assert len({each["paper_bleu_4"] for each in found}) == 1
-    assert "method7/nltk_3_5" in metrics_of("released:nltk_3_5:19")[1].signature
+    assert "method7/nltk_3_5" in Released("nltk_3_5", 19).metrics[1].signature
 
 
 def test_the_paper_s_protocol_is_sacrebleu_s_and_its_weighted_difference() -> None:
-    whole, cut = Sides(SOURCES, REFERENCES, HYPOTHESES), Sides(SOURCES, REFERENCES, [*HYPOTHESES[:2], "who has"])
+    whole, cut = Pairs(SOURCES, REFERENCES, HYPOTHESES), Pairs(SOURCES, REFERENCES, [*HYPOTHESES[:2], "who has"])
     families = protocol_statistics(whole, cut, pieces=2)
     library = paraphrase.library_protocols(whole, cut, alphas=(0.8, 0.9))
-    found = confirmed(family_scores(families, metrics_of, seed=1, resamples=0), library)
+    found = confirmed(family_scores(families, seed=1, resamples=0), library)
     own = {name for name in found if name.startswith("paper") and "meteor" not in name}
     assert own == {*library}  # every score but METEOR is also the library's
     assert found["paper_bleu_4"].value != found["paper_bleu_4_whole"].value
@@ -100,17 +101,17 @@ def test_the_paper_s_protocol_is_sacrebleu_s_and_its_weighted_difference() -> No
 
 
 def test_the_scores_of_the_parts_are_the_library_s_of_their_pairs_alone() -> None:
-    whole, cut = Sides(SOURCES, REFERENCES, HYPOTHESES), Sides(SOURCES, REFERENCES, [*HYPOTHESES[:2], "who has"])
+    whole, cut = Pairs(SOURCES, REFERENCES, HYPOTHESES), Pairs(SOURCES, REFERENCES, [*HYPOTHESES[:2], "who has"])
     parts = {"unseen": [True, False, True], "joined": [False, False, False]}
     families = protocol_statistics(whole, cut, pieces=2)
-    families |= paraphrase.by_part(families, parts)
+    families |= by_part(families, parts)
     library = paraphrase.library_protocols(whole, cut, alphas=(0.8, 0.9), parts=parts)
-    chosen = [Sides(*([side[0], side[2]] for side in both)) for both in (whole, cut)]
+    chosen = [Pairs(*([side[0], side[2]] for side in both.sides)) for both in (whole, cut)]
     alone = paraphrase.library_protocols(*chosen, alphas=(0.8, 0.9))
     unseen = {name: value for name, value in library.items() if name.endswith("_unseen")}
     assert unseen == {f"{name}_unseen": value for name, value in alone.items()}
     assert not [name for name in library if name.endswith("_joined")]  # no pair is
-    own = family_scores(families, metrics_of, seed=1, resamples=0)
+    own = family_scores(families, seed=1, resamples=0)
     assert {name: own[name].value for name in unseen} == pytest.approx(unseen)
     assert confirmed(own, library).keys() == own.keys()
 
@@ -124,9 +125,9 @@ def test_the_statistics_of_segments_are_the_library_s(sides: list[str], random: 
     others = [[*sides], [*sides]]
     for other in others:
         random.shuffle(other)
-    whole = Sides(sides, *others)
-    families = {"paper:0.8:19": paper_statistics(*whole)}
-    confirmed(family_scores(families, metrics_of, seed=1, resamples=0), library_paper(*whole, alphas=(0.8,)))
+    whole = Pairs(sides, *others)
+    families = {Paper((0.8,), 19): paper_statistics(*whole.sides)}
+    confirmed(family_scores(families, seed=1, resamples=0), library_paper(*whole.sides, alphas=(0.8,)))
 
 
 def test_a_copy_has_full_self_bleu_and_is_counted() -> None:
@@ -142,10 +143,10 @@ def test_one_word_an_empty_output_and_an_empty_source_have_values() -> None:
     assert all(value is None or math.isfinite(value) for value in found.values())
 
 
-@pytest.mark.parametrize("alpha", ["1.5", "-0.1", "nan", "half"])
+@pytest.mark.parametrize("alpha", ["1.5", "-0.1", "nan"])
 def test_an_alpha_outside_its_bounds_is_one_line(alpha: str) -> None:
     with pytest.raises(ConfigError, match=rf"metrics of paraphrases: alpha {alpha}; a number from 0 to 1"):
-        metrics_of(f"paper:{alpha}:19")
+        family(f"paper:{alpha}:19", "paraphrase")
 
 
 def test_alphas_at_their_bounds() -> None:
@@ -154,17 +155,19 @@ def test_alphas_at_their_bounds() -> None:
     assert found["paper_ibleu_100"] == found["paper_bleu_4"]
 
 
-@pytest.mark.parametrize("family", ["released:nltk_3_7:19", "released:nltk_3_4", "paper:0.8:all", "paper:0.8:19:net"])
-def test_other_families_are_refused(family: str) -> None:
+@pytest.mark.parametrize(
+    "key", ["released:nltk_3_7:19", "released:nltk_3_4", "paper:0.8:all", "paper:0.8:19:net", "paper:half:19"]
+)
+def test_other_families_are_refused(key: str) -> None:
     with pytest.raises(ConfigError, match="family"):
-        metrics_of(family)
+        family(key, "paraphrase")
 
 
 def test_a_part_has_the_values_of_its_rows_alone() -> None:
-    whole = Sides(SOURCES, REFERENCES, HYPOTHESES)
+    whole = Pairs(SOURCES, REFERENCES, HYPOTHESES)
     families = protocol_statistics(whole, whole, pieces=19, scored=SCORED)
     found = values(by_part(families, {"unseen": [True, False, True], "joined": [False, False, False]}))
-    alone = Sides(*(side[::2] for side in whole))
+    alone = Pairs(*(side[::2] for side in whole.sides))
     for key, value in values(protocol_statistics(alone, alone, pieces=19)).items():
         assert found[f"{key}_unseen"] == pytest.approx(value), key
         assert found[f"{key}_joined"] is None, key

@@ -12,15 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.integrity import (
-    KEYS,
-    MarkLikelihoods,
-    deviation_metrics,
-    integrity_families,
-    integrity_statistics,
-)
-from espalier.metrics.metric import Score, family_scores
-from espalier.metrics.verse import metrics_of
+from espalier.metrics.family import family_scores, statistics_of
+from espalier.metrics.integrity import KEYS, Integrity, deviation_metrics, integrity_statistics
+from espalier.metrics.metric import Score
+from espalier.metrics.texts import MarkLikelihoods, Verses
 
 #: Probabilities of the final marks of three texts: 1/2 and 1/8; 1/16; and none, of two units.
 CERTAIN = [[0.5, 0.125], [0.0625], []]
@@ -36,9 +31,11 @@ LIKELIHOODS = MarkLikelihoods(
 def scored(
     likelihoods: MarkLikelihoods, seeds: list[int] | None = None, samples: list[int] | None = None
 ) -> dict[str, Score]:
-    zeros = [0] * len(likelihoods.nats)
-    families = integrity_families(likelihoods, seeds or zeros, samples or zeros)
-    found = family_scores(families, metrics_of, seed=1, resamples=0)
+    zeros, texts = [0] * len(likelihoods.nats), ["山。"] * len(likelihoods.nats)
+    draws = {"seeds": seeds or zeros, "samples": samples or zeros}
+    verses = Verses(texts, texts, [""] * len(texts), "zh", marks=likelihoods, **draws)  # type: ignore[arg-type]
+    families = (Integrity(), Integrity(*(len({*labels}) for labels in draws.values())))
+    found = family_scores(statistics_of(families, verses), seed=1, resamples=0)
     assert tuple(found) == KEYS
     return found
 

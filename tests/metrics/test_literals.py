@@ -1,8 +1,7 @@
 import pytest
 
-from espalier.metrics.literals import METRICS, literal_statistics
-from espalier.metrics.metric import family_scores
-from espalier.metrics.verse import metrics_of
+from espalier.metrics.family import family_scores
+from espalier.metrics.literals import KEYS, Literals, literal_statistics
 
 FORMATS = ["灯_，__。\n__！", "___。", "_ love _ to me .", "雨_。\n石_。"]
 
@@ -18,7 +17,7 @@ def test_words_count_at_their_places_alone() -> None:
 
 def test_scores_are_shares_of_words_and_of_texts_that_have_any() -> None:
     formats, texts = [FORMATS[3]] * 2 + ["___。"], ["雨山。\n石雨。", "山雨。\n石雨。", "山山山。"]
-    scores = family_scores({"literals": literal_statistics(formats, texts, "zh")}, metrics_of, seed=1)
+    scores = family_scores({Literals(): literal_statistics(formats, texts, "zh")}, seed=1)
     assert scores["literals_kept"].value == pytest.approx(75.0) and scores["literals_all_kept"].value == 50.0
-    none = family_scores({"literals": literal_statistics(["___。"], ["山山山。"], "zh")}, metrics_of, seed=1)
-    assert [none[metric.name].undefined for metric in METRICS] == ["no format keeps words"] * 2
+    none = family_scores({Literals(): literal_statistics(["___。"], ["山山山。"], "zh")}, seed=1)
+    assert [none[key].undefined for key in KEYS] == ["no format keeps words"] * 2

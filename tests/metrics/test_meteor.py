@@ -17,7 +17,7 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.translate.meteor_score import single_meteor_score
 
 from espalier.io.errors import EspalierError, SourceError
-from espalier.metrics.meteor import align, meteor, meteor_metrics, meteor_statistics
+from espalier.metrics.meteor import Meteor, align, meteor, meteor_statistics
 from espalier.metrics.metric import scores
 from espalier.metrics.wordnet import WordNet
 
@@ -120,14 +120,14 @@ def test_synonyms_match_last_and_are_signed(folder: Path) -> None:
     assert helped[0, 0] == pytest.approx(2 / 3 * (1 - 0.5 * (1 / 2) ** 3))
     # The stems are looked up, as in NLTK: "purchas" has no entry.
     assert meteor_statistics(["buy"], ["purchase"], wordnet=folder)[0, 0] == 0.0
-    without, with_them = (meteor_metrics(wordnet=each)[0].signature for each in (False, True))
+    without, with_them = (Meteor(each).metrics[0].signature for each in (False, True))
     assert "synonyms:none" in without and "synonyms:wordnet" in with_them
 
 
 def test_the_score_is_the_mean_times_100() -> None:
-    found = scores(meteor_metrics(wordnet=False), meteor_statistics(["a", "b"], ["a", "c"]), seed=0, resamples=0)
+    found = scores(Meteor().metrics, meteor_statistics(["a", "b"], ["a", "c"]), seed=0, resamples=0)
     assert found["meteor"].value == 25.0
-    assert scores(meteor_metrics(wordnet=False), meteor_statistics([], []), seed=0)["meteor"].value is None
+    assert scores(Meteor().metrics, meteor_statistics([], []), seed=0)["meteor"].value is None
 
 
 # --- NLTK ------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from espalier.metrics.metric import (
     details_json,
     f1,
     f1_of_means,
-    family_scores,
     headline_json,
     ratio,
     require_lengths,
@@ -145,17 +144,6 @@ def test_a_metric_of_the_whole_corpus_has_no_interval_and_its_signature_names_no
     whole = Metric("total", ratio(0, 1), "toy", corpus_level=True)
     score = scores([whole], rows(1, 2, 6), seed=0, groups=["a", "a", "b"])["total"]
     assert (score.value, score.low, score.high, score.signature) == (3.0, None, None, "toy|n:3")
-
-
-def test_families_are_scored_over_the_same_segments_in_their_order() -> None:
-    total = Metric("total", lambda sums: sums[..., 0], "toy")
-    families = {"one": (MEAN,), "other:2": (total,)}
-    statistics = {"one": rows(1, 2, 6), "other:2": rows(1, 1, 1)}
-    results = family_scores(statistics, families.__getitem__, seed=0, groups=["a", "b", "b"])
-    assert list(results) == ["mean", "total"] and results["total"].value == 3.0
-    assert results["mean"] == scores([MEAN], rows(1, 2, 6), seed=0, groups=["a", "b", "b"])["mean"]
-    with pytest.raises(EspalierError, match="2 groups for 3 segments"):
-        family_scores(statistics, families.__getitem__, seed=0, groups=["a", "b"])
 
 
 def test_a_library_s_value_is_the_one_that_is_recorded_if_it_is_equal() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.bleu import bleu_metrics, bleu_statistics
+from espalier.metrics.bleu import Bleu, bleu_statistics
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, ratio
 from espalier.metrics.paired import Paired, paired
@@ -24,7 +24,7 @@ def test_it_equals_a_loop_over_resampled_segments() -> None:
     words = np.random.default_rng(7)
     texts = [[" ".join(words.choice(list("abc"), size=8)) for _ in range(12)] for _ in range(3)]
     references, one, other = texts
-    metric = bleu_metrics()[0]
+    metric = Bleu().metrics[0]
     found = paired(metric, bleu_statistics(references, one), bleu_statistics(references, other), seed=3, resamples=60)
 
     def bleu(hypotheses: list[str], rows: list[int]) -> float:

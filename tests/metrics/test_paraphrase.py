@@ -10,18 +10,15 @@ import pytest
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics import ted
-from espalier.metrics.metric import Score, family_scores
+from espalier.metrics.expansion import Expansion, Template, template_statistics
+from espalier.metrics.family import family_scores, statistics_of
+from espalier.metrics.meteor import Meteor
+from espalier.metrics.metric import Score
 from espalier.metrics.paired import paired
-from espalier.metrics.paraphrase import (
-    EXPANSION_HEADLINE,
-    EXPANSION_KEYS,
-    HEADLINE,
-    KEYS,
-    expansion_statistics,
-    metrics_of,
-    paraphrase_statistics,
-    template_statistics,
-)
+from espalier.metrics.paraphrase import EXPANSION_HEADLINE, EXPANSION_KEYS, HEADLINE, KEYS, paraphrase_statistics
+from espalier.metrics.registry import family
+from espalier.metrics.ted import GuideTed, Ted, Trees
+from espalier.metrics.texts import Pairs
 from espalier.syntax.constituency import TreeError
 
 ATE = "(S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))"
@@ -30,12 +27,14 @@ FELL = "(S (NP (PRP It)) (VP (VBD fell)))"
 SOURCES, REFERENCES, TREES = ["an apple i ate"] * 2, ["i ate an apple"] * 2, [ATE, ATE]
 
 
-def statistics(hypotheses: list[str], trees: list[str], **options: Any) -> dict[str, np.ndarray[Any, Any]]:
-    return paraphrase_statistics(SOURCES, REFERENCES, hypotheses, TREES, trees, **options)
+def statistics(
+    hypotheses: list[str], trees: list[str], likelihood: Any = None, **options: Any
+) -> dict[Any, np.ndarray[Any, Any]]:
+    return paraphrase_statistics(Pairs(SOURCES, REFERENCES, hypotheses, likelihood), Trees(TREES, trees, **options))
 
 
-def scored(statistics: dict[str, np.ndarray[Any, Any]], resamples: int = 0, **options: Any) -> dict[str, Score]:
-    return family_scores(statistics, metrics_of, seed=1, resamples=resamples, **options)
+def scored(statistics: dict[Any, np.ndarray[Any, Any]], resamples: int = 0, **options: Any) -> dict[str, Score]:
+    return family_scores(statistics, seed=1, resamples=resamples, **options)
 
 
 def values(found: dict[str, Score]) -> dict[str, float | None]:
@@ -60,11 +59,11 @@ def test_a_perfect_and_an_empty_output() -> None:
 def test_every_family_has_a_row_per_segment_and_metrics_to_compare_systems_by() -> None:
     one, other = (statistics(texts, [ATE, FELL]) for texts in (["i ate an apple"] * 2, ["an apple"] * 2))
     keys = []
-    for family, rows in one.items():
+    for each, rows in one.items():
         assert len(rows) == 2
-        keys += [metric.name for metric in metrics_of(family)]
-        for metric in metrics_of(family):
-            paired(metric, rows, other[family], seed=0, resamples=5)
+        keys += [metric.name for metric in each.metrics]
+        for metric in each.metrics:
+            paired(metric, rows, other[each], seed=0, resamples=5)
     assert sorted(keys) == sorted(KEYS)
 
 
@@ -90,7 +89,7 @@ def test_a_template_is_the_top_of_the_guide_or_else_of_the_reference() -> None:
     # ATE and FED agree down to level 3 and no further; words play no part.
     assert template_statistics([ATE] * 3, [FED, FELL, ""]).tolist() == [[1, 1], [0, 1], [0, 1]]
     guided = statistics(REFERENCES, [FELL, ATE], templates=["(S (NP (PRP)) (VP (VBD)))"] * 2)
-    assert guided["template"].tolist() == [[1, 1], [0, 1]]
+    assert guided[Template()].tolist() == [[1, 1], [0, 1]]
 
 
 def test_the_distance_to_the_guide_stands_beside_that_to_the_reference() -> None:
@@ -98,7 +97,7 @@ def test_the_distance_to_the_guide_stands_beside_that_to_the_reference() -> None
     found = scored(guided)
     assert found["ted_full"].value == 3.0  # to ATE
     # To the guide of 6 nodes one node; the second output had no guide.
-    assert guided["ted_guide"].tolist() == [[1, 1, 1 / 6, 1 / 6, 1], [0] * 5]
+    assert guided[GuideTed()].tolist() == [[1, 1, 1 / 6, 1 / 6, 1], [0] * 5]
     assert [found[key].value for key in ted.GUIDE_KEYS] == pytest.approx([1, 1, 1 / 6, 1 / 6])
     assert found["ted_guide_8"].signature.startswith("ted|levels:8|")
     assert "|to:guide" in found["n_ted_guide_full"].signature
@@ -118,12 +117,12 @@ def test_samples_of_one_source_are_resampled_together() -> None:
 
 
 def test_no_segments_give_no_values() -> None:
-    empty = paraphrase_statistics([], [], [], [], [])
+    empty = paraphrase_statistics(Pairs([], [], []), Trees([], []))
     assert set(values(scored(empty, resamples=5)).values()) == {None}
 
 
 def test_meteor_with_synonyms_is_a_family_of_its_own() -> None:
-    (with_them,), (without,) = metrics_of("meteor:wordnet"), metrics_of("meteor")
+    (with_them,), (without,) = Meteor(wordnet=True).metrics, Meteor().metrics
     assert with_them.name == without.name == "meteor"
     assert "synonyms:wordnet" in with_them.signature and "synonyms:none" in without.signature
 
@@ -136,21 +135,22 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(EspalierError, match="1 likelihood for 2 references"):
         statistics(REFERENCES, TREES, likelihood=([1.0], [1, 1]))
     with pytest.raises(EspalierError, match="scoring, row 1: the reference is empty; filter it out before"):
-        paraphrase_statistics(["a"], [" "], ["a"], [ATE], [ATE])
+        paraphrase_statistics(Pairs(["a"], [" "], ["a"]), Trees([ATE], [ATE]))
     with pytest.raises(EspalierError, match="row 2: the template has no tree"):
         statistics(REFERENCES, TREES, templates=[ATE, ""])
     with pytest.raises(TreeError, match="templates, row 2"):
         statistics(REFERENCES, TREES, templates=[ATE, "(S"])
-    for family in ("chrf", "bleu:8", "meteor:nltk", "expansion"):
-        with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
-            metrics_of(family)
+    for key in ("chrf", "bleu:8", "meteor:nltk", "expansion"):
+        with pytest.raises(ConfigError, match=f"metrics of paraphrase: unknown family '{key}'"):
+            family(key, "paraphrase")
 
 
 # --- Expansions ------------------------------------------------------------------------------------------------------
 
 
-def expanded(references: list[str], predicted: list[str], **options: Any) -> dict[str, float | None]:
-    return values(scored(expansion_statistics(references, predicted, **options)))
+def expanded(references: list[str], predicted: list[str], depth: int = 8, **options: Any) -> dict[str, float | None]:
+    families = (Ted(), Template(), Expansion(depth))
+    return values(scored(statistics_of(families, Trees(references, predicted, **options))))
 
 
 def test_expansions_have_their_own_keys() -> None:
@@ -169,7 +169,7 @@ def test_expansions_are_compared_down_to_the_models_depth() -> None:
     cut = expanded([ATE], ["(S (NP (PRP)) (VP (VBD) (NP)))"], depth=3)
     assert (cut["exact"], cut["nodes_ratio"], cut["tags_at_leaves"]) == (100.0, 1.0, 100.0)
     assert cut["ted_full"] == 2.0  # the reference whole
-    assert "cut:3" in metrics_of("expansion:3")[0].signature
+    assert "cut:3" in Expansion(3).metrics[0].signature
 
 
 def test_expansions_answer_to_the_template_they_were_given() -> None:
@@ -178,6 +178,6 @@ def test_expansions_answer_to_the_template_they_were_given() -> None:
 
 def test_expansions_and_references_never_slide_apart() -> None:
     with pytest.raises(EspalierError, match="2 hypotheses for 1 references"):
-        expansion_statistics([ATE], [ATE, ATE])
+        expanded([ATE], [ATE, ATE])
     with pytest.raises(EspalierError, match="the reference has no tree"):
-        expansion_statistics([""], [ATE])
+        expanded([""], [ATE])

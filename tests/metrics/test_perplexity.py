@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.metric import scores
-from espalier.metrics.perplexity import METRICS, CorpusLikelihood, perplexity_statistics
+from espalier.metrics.perplexity import METRICS, perplexity_statistics
+from espalier.metrics.texts import CorpusLikelihood
 
 
 def values(likelihood: CorpusLikelihood) -> dict[str, float | None]:

@@ -4,14 +4,16 @@ The tune 灯词 has variants of the same sentences, 6 and 6 words: 1 rhymes leve
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from espalier.io.errors import ArtifactError, EspalierError
-from espalier.metrics.metric import family_scores
-from espalier.metrics.prosody import KEYS, METRICS, fitting, prosody_statistics
-from espalier.metrics.verse import metrics_of, verse_statistics
+from espalier.metrics.family import family_scores, statistics_of
+from espalier.metrics.prosody import KEYS, Prosody, fitting, prosody_statistics
+from espalier.metrics.texts import Verses
+from espalier.metrics.verse import verse_families
 from tests.verse.couyun import write_couyun
 
 #: Follows variant 1 in all its places: 中仄仄，仄平平。中平仄，仄中平。
@@ -70,7 +72,7 @@ def test_scores_are_shares_of_the_poems_that_fit_and_accuracy_by_place(folder: P
     tunes = ["灯词", "试灯词", "灯词", "无名"]
     texts = [LEVEL, "东东动，动东东。\n东东动，动东高。", "东。", LEVEL]
     rows = prosody_statistics(tunes, [LEVEL] * 4, texts, folder)
-    scores = family_scores({"prosody": rows}, metrics_of, seed=1, groups=list("abcd"))
+    scores = family_scores({Prosody(): rows}, seed=1, groups=list("abcd"))
     assert tuple(scores) == KEYS
     values = {key: score.value for key, score in scores.items()}
     third = pytest.approx(100 / 3)
@@ -86,12 +88,12 @@ def test_scores_are_shares_of_the_poems_that_fit_and_accuracy_by_place(folder: P
         "verse_whole_mandarin": third,
     }
     assert all(score.low is not None and score.low < score.high for score in scores.values())  # type: ignore[operator]
-    assert len({metric.signature for metric in METRICS}) == len(METRICS)
+    assert len({metric.signature for metric in Prosody.metrics}) == len(Prosody.metrics)
 
 
 def test_without_a_poem_that_fits_there_is_no_value_and_a_reason(folder: Path) -> None:
     rows = prosody_statistics(["无名"], [LEVEL], [LEVEL], folder)
-    for score in family_scores({"prosody": rows}, metrics_of, seed=1, resamples=0).values():
+    for score in family_scores({Prosody(): rows}, seed=1, resamples=0).values():
         assert (score.value, score.undefined) == (None, "no poem fits a variant of its tune")
 
 
@@ -101,13 +103,12 @@ def test_coverage_counts_poems_tunes_and_fits(folder: Path) -> None:
 
 
 def test_verse_has_the_family_with_books_alone(folder: Path) -> None:
-    def families(books: Path | None) -> dict[str, np.ndarray]:
-        return verse_statistics(
-            [LEVEL], [LEVEL], ["AA"], language="zh", rules="songci", seed=1, tunes=["灯词"], books=books
-        )
+    def families(books: Path | None) -> dict[Any, np.ndarray]:
+        verses = Verses([LEVEL], [LEVEL], ["AA"], language="zh", tunes=["灯词"], books=books)
+        return statistics_of(verse_families(verses, rules="songci", seed=1), verses)
 
     without, with_books = families(None), families(folder)
-    assert with_books.keys() - without.keys() == {"prosody"}
+    assert with_books.keys() - without.keys() == {Prosody()}
     for family, rows in without.items():
         assert np.array_equal(rows, with_books[family])
 

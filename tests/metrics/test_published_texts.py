@@ -15,14 +15,14 @@ import pytest
 from espalier.io.files import read_json
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from published_texts import FILES, FOLDER, METRICS, measured
+from published_texts import FILES, FOLDER, TASKS, measured
 from rows_without_model import Sums, scores_of
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_scores_in_a_file_are_those_of_its_sums(name: str) -> None:
     kept = read_json(FOLDER / f"{name}.json", dict)
-    found = scores_of(kept["sums"], METRICS[name.partition("/")[0]])
+    found = scores_of(kept["sums"], TASKS[name.partition("/")[0]])
     assert {*kept["scores"]} == {*found}
     assert kept["scores"] == pytest.approx(found, abs=1e-5)
 

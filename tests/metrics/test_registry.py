@@ -1,4 +1,4 @@
-"""Own metrics: statistics of every text, under a prefix that no task has."""
+"""Every registered family is found by its key, a user's own among them, under a prefix that no task has."""
 
 from __future__ import annotations
 
@@ -11,26 +11,64 @@ import pandas as pd
 import pytest
 
 from espalier.io.errors import ConfigError
+from espalier.metrics.dialogue import ReplyBleu
+from espalier.metrics.family import PARTS, Family, Part
 from espalier.metrics.metric import Metric, ratio, signature_of
-from espalier.metrics.registry import METRICS, Family, own_or, own_statistics, require_own_names
+from espalier.metrics.registry import METRICS, Own, families_of, family, own_names, require_own_names
 
 OUTPUTS: Any = SimpleNamespace(table=pd.DataFrame({"text": ["a b", "c", ""]}))
-LENGTH = (Metric("length", ratio(0, 1), signature_of("length")),)
+#: The columns of segments that were scored with other settings are read as long as these keys stay.
+KEYS = {
+    "verse": """perplexity perplexity:dev distinct distinct:pooled format:songci format:sonnet rhyme:zh:u:strict
+        rhyme:en:u:eye rhyme_shuffled:zh:u:strict:1 rhyme_units:en prosody literals integrity integrity:1:5""",
+    "paraphrase": """bleu bleu_source rouge meteor meteor:wordnet ted ted_guide template defects perplexity expansion:8
+        released:nltk_3_4:19 released:nltk_3_4:19:wordnet paper:0.8,0.9:19 paper:0.8,0.9:whole paper:0.8:whole:wordnet
+        copies""",
+    "dialogue": """bleu bleu_all bleu_list:5 bleu_best:5 distinct distinct:pooled perplexity:chain perplexity:tree
+        perplexity:exact recall replies""",
+    "compose": "likelihood:42 likelihood:42:dev bleu:text bleu:pos bleu:pos:whole own_weight texts",
+    "parsing": "brackets attachment attachment:punctuation tags tags:unknown",
+}
+
+
+class Words(Family[Any]):
+    metrics = (Metric("length", ratio(0, 1), signature_of("length")),)
+
+    def statistics(self, outputs: Any, /) -> Any:
+        return [[len(text.split()), 1] for text in outputs.table["text"]]
 
 
 @pytest.fixture
 def words() -> Iterator[None]:
-    METRICS["words"] = Family(lambda outputs: [[len(text.split()), 1] for text in outputs.table["text"]], LENGTH)
+    METRICS["words"] = Words
     yield
     del METRICS["words"]
 
 
-def test_statistics_are_floats_by_family_and_metrics_are_found_by_it(words: None) -> None:
-    found = own_statistics(OUTPUTS, {"words": 3})
-    assert {name: rows.tolist() for name, rows in found.items()} == {"own:words": [[2, 1], [1, 1], [0, 1]]}
-    assert found["own:words"].dtype == float
-    metrics_of = own_or(lambda family: (Metric(family, ratio(0, 1), ""),))
-    assert metrics_of("own:words") == LENGTH and metrics_of("words")[0].name == "words"
+@pytest.mark.parametrize("task", KEYS)
+def test_every_family_of_a_task_is_found_by_its_key(task: str) -> None:
+    found = {key: family(key, task) for key in KEYS[task].split()}
+    assert [each.key for each in found.values()] == [*found] and all(each.metrics for each in found.values())
+    kinds = {name: METRICS[name] for name in METRICS if name.startswith(f"{task}/")}
+    assert {*kinds.values()} == {type(each) for each in found.values()}
+    assert {*kinds} == {f"{task}/{kind.name}" for kind in kinds.values()}
+    for part in PARTS:
+        assert all(family(f"{key}:{part}", task) == Part(each, part) for key, each in found.items())
+
+
+def test_columns_are_put_together_by_family() -> None:
+    found = families_of(["id", "bleu.0", "bleu.1", "own:new.0", "replies:seen.0"], "dialogue")
+    assert {each.key: columns for each, columns in found.items()} == {
+        "bleu": ["bleu.0", "bleu.1"], "own:new": ["own:new.0"], "replies:seen": ["replies:seen.0"],
+    }  # fmt: skip
+    assert ReplyBleu() in found and Own("new") in found
+
+
+def test_statistics_of_an_own_family_are_floats_under_its_key(words: None) -> None:
+    rows = Own("words").statistics(OUTPUTS)
+    assert rows.tolist() == [[2, 1], [1, 1], [0, 1]] and rows.dtype == float
+    assert Own("words").key == "own:words" and Own("words").metrics == Words.metrics
+    assert own_names() == ["words"]
 
 
 @pytest.mark.parametrize(
@@ -42,19 +80,22 @@ def test_statistics_are_floats_by_family_and_metrics_are_found_by_it(words: None
         ([["a"], ["b"], ["c"]], r"<U1 of shape"),
     ],
 )
-def test_what_is_no_statistics_is_refused(words: None, rows: Any, told: str) -> None:
-    METRICS["words"] = Family(lambda outputs: rows, LENGTH)
+def test_what_is_no_statistics_is_refused(words: None, monkeypatch: pytest.MonkeyPatch, rows: Any, told: str) -> None:
+    monkeypatch.setattr(Words, "statistics", lambda self, outputs: rows)
     with pytest.raises(ConfigError, match=rf"METRICS\['words'\]: its statistics are {told}.*return \(texts, k\)"):
-        own_statistics(OUTPUTS, {"words": 1})
+        Own("words").statistics(OUTPUTS)
 
 
-def test_a_name_that_is_not_registered_is_refused() -> None:
-    with pytest.raises(ConfigError, match="unknown metric 'nowhere'"):
-        own_statistics(OUTPUTS, {"nowhere": 1})
+@pytest.mark.parametrize("name", ["nowhere", "verse/format"])
+def test_a_name_of_no_own_family_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"scoring\.own_metrics: unknown metric '{name}'; allowed: \(none defined\)"):
+        Own(name).statistics(OUTPUTS)
 
 
 def test_an_own_metric_cannot_take_the_name_of_one_of_the_task_s(words: None) -> None:
-    metrics_of = own_or(lambda family: (Metric(family, ratio(0, 1), ""),))
-    require_own_names(["words", "own:words"], metrics_of)
+    class Length(Words):
+        name = "length"
+
+    require_own_names([ReplyBleu(), Own("words")])
     with pytest.raises(ConfigError, match=r"scoring\.own_metrics: an own metric has the name length, which one of the"):
-        require_own_names(["length", "own:words"], metrics_of)
+        require_own_names([Length(), Own("words")])

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from espalier.metrics.metric import scores
 from espalier.metrics.rhyme_units import (
+    RhymeUnits,
     overlap_with_reference,
     overlap_within,
-    unit_metrics,
     unit_statistics,
     units_of_word,
 )
@@ -65,7 +65,9 @@ def test_a_letter_is_held_against_that_of_the_reference(
 def test_macro_is_a_mean_of_poems_micro_is_pooled_and_unknown_sounds_are_counted() -> None:
     references, hypotheses = [lines("keep steep"), lines("sea me")], [lines("asleep steep"), lines("sea qzxv")]
     statistics = unit_statistics(references, hypotheses, ["AA", "AA"], language="en")
-    found = {key: score.value for key, score in scores(unit_metrics("en"), statistics, seed=0, resamples=0).items()}
+    found = {
+        key: score.value for key, score in scores(RhymeUnits("en").metrics, statistics, seed=0, resamples=0).items()
+    }
     # Within: 6/11, and 0 of 3 + 1. Against the reference: 5 of steep's, IY1 P of the other, of 11 and 9; 3, of 4 and 6.
     assert found["rhyme_within_macro_f1"] == pytest.approx(100 * (6 / 11) / 2)
     assert found["rhyme_within_micro_f1"] == pytest.approx(100 * 6 / 15)
@@ -76,7 +78,7 @@ def test_macro_is_a_mean_of_poems_micro_is_pooled_and_unknown_sounds_are_counted
 
 def test_chinese_has_no_phoneme_overlap_and_counts_unknown_sounds() -> None:
     statistics = unit_statistics(["灯山。\n桥□。"], ["灯山。\n桥□。"], ["AA"], language="zh")
-    found = scores(unit_metrics("zh"), statistics, seed=0, resamples=0)
+    found = scores(RhymeUnits("zh").metrics, statistics, seed=0, resamples=0)
     assert found["rhyme_unknown"].value == 50.0
     assert (
         found["rhyme_within_macro_f1"].undefined == found["rhyme_units_micro_f1"].undefined == "Chinese counts places"

@@ -11,7 +11,7 @@ from rouge_score import rouge_scorer
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.metric import scores
-from espalier.metrics.rouge import KEYS, library_rouge, longest_common, rouge_metrics, rouge_statistics
+from espalier.metrics.rouge import KEYS, Rouge, library_rouge, longest_common, rouge_statistics
 
 WORDS = ["The", "the", "cat", "Cats", "singing", "sings", "dies", "can't", "U.S.", "3.5", "café", ",", ".", "_"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
@@ -35,7 +35,7 @@ def test_order_counts_for_l_alone() -> None:
 
 def test_case_and_marks_do_not_count_and_signatures_say_so() -> None:
     assert rouge_statistics(["The cat ."], ["the cat !"])[0, 0] == 1.0
-    one, *_, other = rouge_metrics()
+    one, *_, other = Rouge().metrics
     assert f"tokens:alphanumeric|stems:porter|case:lower|rouge-score:{version('rouge-score')}" in one.signature
     assert "type:L" in other.signature and "tokens:alphanumeric|stems:no|case:lower" in other.signature
 
@@ -52,7 +52,7 @@ def test_segments_equal_rouge_score(pair: tuple[str, str]) -> None:
 @settings(deadline=None)
 def test_the_library_s_own_values_equal_those_of_the_statistics(pairs: list[tuple[str, str]]) -> None:
     references, hypotheses = (list(side) for side in zip(*pairs, strict=True))
-    own = scores(rouge_metrics(), rouge_statistics(references, hypotheses), seed=0, resamples=0)
+    own = scores(Rouge().metrics, rouge_statistics(references, hypotheses), seed=0, resamples=0)
     found = library_rouge(references, hypotheses)
     assert found == pytest.approx({key: score.value for key, score in own.items()}, abs=1e-9)
     assert library_rouge([], []) == {}
@@ -70,9 +70,9 @@ def test_longest_common_subsequence_equals_the_table(one: list[str], other: list
 
 
 def test_scores_are_means_times_100() -> None:
-    found = scores(rouge_metrics(), rouge_statistics(["a b", "a b"], ["a b", ""]), seed=0, resamples=0)
+    found = scores(Rouge().metrics, rouge_statistics(["a b", "a b"], ["a b", ""]), seed=0, resamples=0)
     assert {key: score.value for key, score in found.items()} == dict.fromkeys(KEYS, 50.0)
-    none = scores(rouge_metrics(), rouge_statistics([], []), seed=0)
+    none = scores(Rouge().metrics, rouge_statistics([], []), seed=0)
     assert [score.value for score in none.values()] == [None] * 6
 
 

@@ -16,10 +16,10 @@ from espalier.metrics.ted import (
     LEVELS,
     Leaves,
     Nodes,
+    Ted,
     cut_nodes,
     distance,
     nodes_of,
-    ted_metrics,
     ted_statistics,
 )
 from espalier.metrics.ted_audit import apted_distance
@@ -36,7 +36,7 @@ def between(one: str, other: str, leaves: Leaves = "tags") -> int:
 
 
 def values(references: list[str], hypotheses: list[str]) -> dict[str, float | None]:
-    found = scores(ted_metrics(), ted_statistics(references, hypotheses), seed=0, resamples=0)
+    found = scores(Ted().metrics, ted_statistics(references, hypotheses), seed=0, resamples=0)
     assert tuple(found) == KEYS
     return {key: score.value for key, score in found.items()}
 
@@ -204,7 +204,7 @@ def test_statistics_are_the_distances_pair_by_pair(pairs: list[tuple[Tree, Tree 
 
 
 def test_signatures_say_what_tells_the_scores_apart() -> None:
-    metrics = {metric.name: metric.signature for metric in ted_metrics()}
+    metrics = {metric.name: metric.signature for metric in Ted().metrics}
     assert len(set(metrics.values())) == len(metrics)
     assert metrics["n_ted_max_full"] == (
         "ted|levels:full|leaves:tags|costs:unit|norm:larger|mean:macro|unparsed:deletes-all"

@@ -10,19 +10,16 @@ import numpy as np
 import pytest
 
 from espalier.io.errors import ConfigError, EspalierError
+from espalier.metrics.family import family_scores, statistics_of
 from espalier.metrics.integrity import KEYS as INTEGRITY_KEYS
-from espalier.metrics.metric import Score, details_json, family_scores
-from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
-from espalier.metrics.verse import (
-    DEV_KEYS,
-    HEADLINE,
-    KEYS,
-    OF_PARTS,
-    PART_KEYS,
-    by_format,
-    metrics_of,
-    verse_statistics,
-)
+from espalier.metrics.integrity import Integrity
+from espalier.metrics.literals import Literals
+from espalier.metrics.metric import Score, details_json
+from espalier.metrics.perplexity import Perplexity, perplexity_statistics
+from espalier.metrics.prosody import Prosody
+from espalier.metrics.registry import family
+from espalier.metrics.texts import CorpusLikelihood, Verses
+from espalier.metrics.verse import DEV_KEYS, HEADLINE, KEYS, OF_PARTS, PART_KEYS, by_format, verse_families
 
 POEM = "灰鹤踏冰流，\n一雁到空楼。\n满地纸灯秋。"
 OTHER = "泥炉煮旧雪，\n满树是新春。\n石上坐闲人。"
@@ -30,11 +27,16 @@ SONNET = "a light upon the sea ,\nthe end of all the day ,\nit calls and calls t
 LIKELIHOOD = CorpusLikelihood(nll=[36.0], tokens=[18], word_nll=[30.0], words=[15])
 
 
+def verse_statistics(*texts: list[str], rules: Any, seed: int, **given: Any) -> dict[Any, Any]:
+    verses = Verses(*texts, **given)
+    return statistics_of(verse_families(verses, rules=rules, seed=seed), verses)
+
+
 def verse_scores(
     *texts: list[str], seed: int = 1, ids: list[str] | None = None, resamples: int = 1000, **options: Any
 ) -> dict[str, Score]:
     statistics = verse_statistics(*texts, seed=seed, **options)
-    return family_scores(statistics, metrics_of, seed=seed, groups=ids, resamples=resamples)
+    return family_scores(statistics, seed=seed, groups=ids, resamples=resamples)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_the_keys_are_the_same_whatever_was_scored(
         hypotheses,
         rhymes,
         language=language,  # type: ignore[arg-type]
-        rules=rules,  # type: ignore[arg-type]
+        rules=rules,
         seed=1,
         likelihood=likelihood,
         resamples=50,
@@ -80,12 +82,12 @@ def test_every_family_has_a_row_per_text_and_metrics_to_compare_systems_by() -> 
             [SONNET], [SONNET], ["ABAB"], language=language, rules=rules, seed=7, likelihood=likelihood
         )
         assert {len(rows) for rows in statistics.values()} == {1}
-        assert sorted(metric.name for family in statistics for metric in metrics_of(family)) == sorted(KEYS)
+        assert sorted(metric.name for each in statistics for metric in each.metrics) == sorted(KEYS)
     unknown = """rhyme rhyme:zh:u rhyme:zh:i:strict rhyme:zh:u:strict:1 rhyme:fr:u:strict rhyme:en:u:loose
         rhyme_shuffled:zh:u:strict rhyme_shuffled:zh:u:strict:one format format:haiku distinct:macro"""
-    for family in unknown.split():
-        with pytest.raises(ConfigError, match=f"unknown family '{family}'"):
-            metrics_of(family)
+    for key in unknown.split():
+        with pytest.raises(ConfigError, match=f"metrics of verse: unknown family '{key}'"):
+            family(key, "verse")
 
 
 def test_parts_have_the_scores_of_their_own_texts() -> None:
@@ -94,7 +96,7 @@ def test_parts_have_the_scores_of_their_own_texts() -> None:
     statistics = verse_statistics(
         references, hypotheses, ["AAA", ".AA", "AAA"], language="zh", rules="songci", seed=1, likelihood=likelihood
     )
-    found = family_scores(by_format(statistics, [True, False, True]), metrics_of, seed=1, resamples=0)
+    found = family_scores(by_format(statistics, [True, False, True]), seed=1, resamples=0)
     assert set(found) == set(PART_KEYS)
     alone = verse_scores(
         [POEM, POEM], [OTHER, POEM], ["AAA", "AAA"], language="zh", rules="songci", resamples=0,
@@ -104,9 +106,9 @@ def test_parts_have_the_scores_of_their_own_texts() -> None:
         assert found[f"{name}_seen"].value == pytest.approx(alone[name].value), name
     # e^(18/9), and nothing written.
     assert found["perplexity_new"].value == pytest.approx(np.exp(2)) and found["format_macro_f1_new"].value == 0.0
-    none = family_scores(by_format(statistics, [True] * 3), metrics_of, seed=1, resamples=0)
+    none = family_scores(by_format(statistics, [True] * 3), seed=1, resamples=0)
     assert none["format_macro_f1_new"].undefined == "no text of a format that is new, or no segments"
-    assert none["rhyme_micro_f1_seen"].value == family_scores(statistics, metrics_of, seed=1)["rhyme_micro_f1"].value
+    assert none["rhyme_micro_f1_seen"].value == family_scores(statistics, seed=1)["rhyme_micro_f1"].value
 
 
 def test_pooled_distinct_of_draws_is_the_mean_of_the_draws() -> None:
@@ -116,7 +118,7 @@ def test_pooled_distinct_of_draws_is_the_mean_of_the_draws() -> None:
     for draw in ([POEM, OTHER], [POEM, POEM]):
         grams = [text.replace("\n", "")[at : at + 2] for text in draw for at in range(len(text.replace("\n", "")) - 1)]
         expected.append(100 * len(set(grams)) / len(grams))
-    score = family_scores(statistics, metrics_of, seed=1)["distinct_2_micro"]
+    score = family_scores(statistics, seed=1)["distinct_2_micro"]
     assert score.value == pytest.approx(np.mean(expected)) and score.low is None
 
 
@@ -150,7 +152,7 @@ def test_perplexities_come_from_the_likelihoods() -> None:
     # 36 nats over 18 tokens, 30 over 15 words: e^2 both; released 2^2
     assert found["perplexity"].value == found["perplexity_words"].value == pytest.approx(7.389056)
     assert found["ppl_released"].value == 4.0
-    dev = family_scores({"perplexity:dev": perplexity_statistics(LIKELIHOOD)}, metrics_of, seed=1)
+    dev = family_scores({Perplexity("dev"): perplexity_statistics(LIKELIHOOD)}, seed=1)
     assert tuple(dev) == DEV_KEYS
     assert [score.value for score in dev.values()] == [found[key].value for key in KEYS[:3]]
     assert dev["perplexity_dev"] == found["perplexity"]
@@ -189,7 +191,7 @@ def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None
 def test_what_does_not_fit_together_is_refused(changes: dict[str, list[str]], message: str) -> None:
     given = {"references": [POEM, OTHER], "hypotheses": [POEM, OTHER], "rhymes": ["AAA", ".AA"], **changes}
     with pytest.raises(EspalierError) as caught:
-        verse_statistics(**given, language="zh", rules="songci", seed=1)  # type: ignore[arg-type]
+        Verses(**given, language="zh")  # type: ignore[arg-type]
     assert str(caught.value).startswith(message)
 
 
@@ -212,3 +214,9 @@ def test_a_thousand_poems_with_a_thousand_resamples_take_seconds() -> None:
     began = time.perf_counter()
     verse_scores(texts, texts, ["AAA", ".AA"] * 500, language="zh", rules="songci", seed=1)
     assert time.perf_counter() - began < 10
+
+
+@pytest.mark.parametrize(("wanted", "name"), [(Prosody(), "tunes"), (Integrity(), "marks"), (Literals(), "templates")])
+def test_a_family_names_what_it_lacks(wanted: Any, name: str) -> None:
+    with pytest.raises(EspalierError, match=rf"scoring: no {name} of the verses; give Verses\(\.\.\., {name}="):
+        wanted.statistics(Verses([POEM], [POEM], ["AAA"], language="zh"))

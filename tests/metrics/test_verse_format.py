@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from espalier.metrics.metric import scores
-from espalier.metrics.verse_format import Rules, format_metrics, format_statistics
+from espalier.metrics.verse_format import FormatAccuracy, Rules, format_statistics
 from espalier.text.language import Language
 
 
@@ -15,7 +15,7 @@ def values(
     references: list[str], hypotheses: list[str], language: Language = "zh", rules: Rules = "songci"
 ) -> dict[str, float]:
     statistics = format_statistics(references, hypotheses, language=language, rules=rules)
-    found = scores(format_metrics(rules), statistics, seed=0, resamples=0)
+    found = scores(FormatAccuracy(rules).metrics, statistics, seed=0, resamples=0)
     return {key.removeprefix("format_"): score.value for key, score in found.items() if score.value is not None}
 
 
@@ -97,7 +97,7 @@ def test_all_empty_hypotheses_score_zero_not_nothing() -> None:
 
 def test_each_text_has_its_own_score() -> None:
     statistics = format_statistics([TUNE, TUNE], [TUNE, "青灯古寺，钟沉。\n白鸟飞来。"], language="zh", rules="songci")
-    metric = {metric.name: metric for metric in format_metrics("songci")}["format_macro_f1"]
+    metric = {metric.name: metric for metric in FormatAccuracy("songci").metrics}["format_macro_f1"]
     assert metric.aggregate(statistics).tolist() == pytest.approx([100.0, 80.0])
 
 

@@ -14,8 +14,9 @@ import pytest
 import yaml
 
 import espalier
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio
-from espalier.metrics.registry import METRICS, Family
+from espalier.metrics.registry import METRICS
 from espalier.tasks.verse import VerseTask
 
 Cli = Callable[..., Any]
@@ -53,8 +54,13 @@ def test_the_folder_loads_and_the_card_has_the_scores_of_the_details(shared: Pat
 def test_the_card_has_own_metrics_and_the_title_of_a_run(
     project: Path, cli: Cli, edit: Edit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shine = Metric("shine", ratio(0, 1), "shine|of:lamps")
-    monkeypatch.setitem(METRICS, "lamps", Family(lambda outputs: np.ones((len(outputs.table), 2)), (shine,)))
+    class Lamps(Family[Any]):
+        metrics = (Metric("shine", ratio(0, 1), "shine|of:lamps"),)
+
+        def statistics(self, outputs: Any, /) -> Any:
+            return np.ones((len(outputs.table), 2))
+
+    monkeypatch.setitem(METRICS, "lamps", Lamps)
     edit(project / "params.yaml", "runs.songnet_free.scoring", {"own_metrics": {"lamps": 1}})
     edit(project / "params.yaml", "runs.songnet_free.title", "SongNet, sampled")
     file, facts = project / "metrics/details/songnet/songnet_free.json", details(project, "songnet_free")

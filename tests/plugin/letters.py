@@ -19,7 +19,9 @@ from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.vocabulary import BOS, EOS, PAD, WordVocabulary
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, signature_of
+from espalier.metrics.registry import METRICS
 from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import BaselineRow, Decoder, Inputs, NGramRow, Outputs, Ready, RunOptions, Scoring, Segments
@@ -151,6 +153,19 @@ class LetterScoring(Scoring):
     """Nothing can be set."""
 
 
+class Prompt(Family[Outputs]):
+    """Whether texts begin with their prompts."""
+
+    name = "prompt"
+    metrics = (Metric("prompt_kept", ratio(0, 1, scale=100.0), signature_of("prompt")),)
+
+    def statistics(self, outputs: Outputs, /) -> Any:
+        table = outputs.table
+        return np.array(
+            [[text[:1] == prompt, 1.0] for text, prompt in zip(table["text"], table["prompt"], strict=True)]
+        )
+
+
 class LetterTask:
     """Words that begin with a prompt."""
 
@@ -201,13 +216,8 @@ class LetterTask:
         return {"copy": BaselineRow("the prompt itself", {"text": table["prompt"].tolist()})}
 
     def statistics(self, outputs: Outputs, scoring: LetterScoring) -> list[Segments]:
-        table = outputs.table
-        hits = [text[:1] == prompt for text, prompt in zip(table["text"], table["prompt"], strict=True)]
-        rows = np.stack([np.array(hits, float), np.ones(len(hits))], axis=1)
-        return [Segments(table[["id", "cluster", "seed", "sample"]], {"prompt": rows})]
-
-    def metrics(self, family: str) -> tuple[Metric, ...]:
-        return (Metric("prompt_kept", ratio(0, 1, scale=100.0), signature_of("prompt")),)
+        rows = outputs.table[["id", "cluster", "seed", "sample"]]
+        return [Segments(rows, {Prompt(): Prompt().statistics(outputs)})]
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         return {"kept": "prompt_kept"}
@@ -223,3 +233,4 @@ READERS["letters"] = Reader(Sentence, words, reads_sources=False)
 ENCODINGS["letters"] = LetterEncoding()
 ARCHITECTURES["bigram"] = Architecture(BigramConfig, "letters", f"{__package__}.bigram:Bigram")
 TASKS["letters"] = LetterTask()
+METRICS["letters/prompt"] = Prompt

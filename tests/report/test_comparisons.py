@@ -6,16 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from espalier.metrics.paraphrase import metrics_of
+from espalier.metrics.ted import Ted
 from espalier.report import Comparison, Printed, RunSegments, comparisons_of
 from espalier.report.comparisons import null_of
 
 
 def _segments(ids: list[str], shift: float) -> RunSegments:
     """Statistics of a distance whose every row is `shift` more than its id's number."""
-    metrics = metrics_of("ted")
     width = 3 * 7 + 2
-    assert len(metrics) == width - 1
+    assert len(Ted().metrics) == width - 1
     rows = np.ones((len(ids), width)) * (np.array([int(name[1:]) for name in ids], dtype=float)[:, None] + shift)
     rows[:, -1] = 1.0
     return _table(ids, {f"ted.{place}": rows[:, place] for place in range(width)})
@@ -29,7 +28,7 @@ def _of_ted(printed: Printed, runs: dict[str, RunSegments]) -> Comparison:
 
 def _table(ids: list[str], columns: dict[str, object]) -> RunSegments:
     table = pd.DataFrame({"id": ids, "cluster": ids, "seed": 1, "sample": 0} | columns)
-    return RunSegments(table, metrics_of)
+    return RunSegments(table, "paraphrase")
 
 
 def _compared_by(metric: str, printed: Printed) -> Printed:
@@ -79,10 +78,8 @@ def test_statistics_of_another_setting_are_not_compared(pairs: Printed) -> None:
 
 
 def test_metrics_of_the_whole_corpus_are_not_compared(pairs: Printed) -> None:
-    from espalier.metrics.dialogue import metrics_of as of_dialogue
-
     columns = {f"{family}.{place}": 1.0 for family, width in (("distinct:pooled", 5),) for place in range(width)}
-    run = RunSegments(_table(["r0", "r1"], dict(columns)).table, of_dialogue)
+    run = RunSegments(_table(["r0", "r1"], dict(columns)).table, "dialogue")
     result = comparisons_of(_compared_by("distinct_1", pairs), {"guided": run, "plain": run}, "nursery")[0]
     assert (result.difference, result.why) == (None, "the metric is of the whole corpus")
 
@@ -93,7 +90,7 @@ def test_rows_of_other_families_do_not_count(pairs: Printed) -> None:
     guided, plain = _segments(ids, 0.0), _segments(ids, 2.0)
     further = pd.DataFrame({"id": ["dev"], "cluster": ["dev"], "seed": 1, "sample": 0, "perplexity.0": 2.0})
     runs = {
-        key: RunSegments(pd.concat([run.table, further], ignore_index=True), metrics_of)
+        key: RunSegments(pd.concat([run.table, further], ignore_index=True), "paraphrase")
         for key, run in (("guided", guided), ("plain", plain))
     }
     assert comparisons_of(pairs, runs, "nursery") == comparisons_of(
@@ -105,7 +102,7 @@ def test_each_seed_is_a_draw_of_its_own(pairs: Printed) -> None:
     """Seeds of a run differ by 0, 1 and 5; the cluster part is 0, so that the interval is that of Welch."""
     ids = [f"r{i}" for i in range(20)]
     tables = [_segments(ids, shift).table.assign(seed=seed) for seed, shift in enumerate((0.0, 1.0, 5.0))]
-    guided = RunSegments(pd.concat(tables[::-1], ignore_index=True), metrics_of)
+    guided = RunSegments(pd.concat(tables[::-1], ignore_index=True), "paraphrase")
     result = _of_ted(pairs, {"guided": guided, "plain": _segments(ids, 0.0)})
     assert (result.seeds, result.difference, result.low) == ((3, 1), pytest.approx(2.0), pytest.approx(2.0))
     both = _of_ted(pairs, {"guided": guided, "plain": guided})
@@ -115,7 +112,7 @@ def test_each_seed_is_a_draw_of_its_own(pairs: Printed) -> None:
 
 def test_only_ids_that_every_seed_has_are_compared(pairs: Printed) -> None:
     tables = [_segments(ids, 0.0).table.assign(seed=seed) for seed, ids in enumerate((["r1", "r2"], ["r2", "r3"]))]
-    guided = RunSegments(pd.concat(tables, ignore_index=True), metrics_of)
+    guided = RunSegments(pd.concat(tables, ignore_index=True), "paraphrase")
     result = _of_ted(pairs, {"guided": guided, "plain": _segments(["r1", "r2", "r3"], 0.0)})
     assert (result.segments, result.left_out, result.why) == (1, 2, "all segments are one cluster")
     assert (result.difference, result.low, result.p) == (0.0, None, None)

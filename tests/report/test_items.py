@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio
-from espalier.metrics.structure import metrics_of
+from espalier.metrics.registry import METRICS
 from espalier.report import (
     Items,
     Printed,
@@ -24,12 +25,20 @@ from espalier.report.html import FIRST
 from espalier.report.items import trees_of
 from espalier.report.items_js import items_js
 
-METRICS = {
+MADE = {
     "bleu": Metric("bleu", ratio(0, 1, scale=100), "bleu"),
     "ted": Metric("ted_full", ratio(0, 1), "ted"),
     "corpus": Metric("meteor", ratio(0, 1), "meteor", corpus_level=True),
 }
 NOUN, VERB = "(NP (NN a))", "(VP (VB go))"
+
+
+@pytest.fixture(autouse=True)
+def made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Families of one metric each."""
+    for name, metric in MADE.items():
+        members = {"name": name, "metrics": (metric,), "statistics": lambda self, texts: texts}
+        monkeypatch.setitem(METRICS, f"made/{name}", type(name, (Family,), members))
 
 
 def _run(
@@ -43,7 +52,7 @@ def _run(
             "corpus.1": 1.0,
         }
     )  # fmt: skip
-    return RunTexts(key, title, language, outputs, RunSegments(table, lambda family: (METRICS[family],)))
+    return RunTexts(key, title, language, outputs, RunSegments(table, "made"))
 
 
 def _data(items: Items) -> dict[str, Any]:
@@ -76,7 +85,7 @@ def _lines(key: str, places: int) -> RunTexts:
     keys = [{"id": "a", "seed": 1, "sample": 0, f"likelihood:{places}.{n}": value} for n, value in enumerate(SUMS)]
     dev = [{"id": "d", "seed": 1, "sample": 0, f"likelihood:{places}:dev.{n}": value} for n, value in enumerate(SUMS)]
     merged = [{name: value for row in rows for name, value in row.items()} for rows in (keys, dev)]
-    return RunTexts(key, key, "en", outputs, RunSegments(pd.DataFrame(merged), metrics_of))
+    return RunTexts(key, key, "en", outputs, RunSegments(pd.DataFrame(merged), "compose"))
 
 
 SUMS = [2.0, 2.0, 1.0, 1.0, 4.0]

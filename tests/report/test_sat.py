@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from espalier.io.yaml_files import load_yaml
-from espalier.metrics.structure import metrics_of
+from espalier.metrics.registry import family
 from espalier.report import Printed, load_printed
 
 Number = Callable[[Printed, str, str, str], float]
@@ -60,7 +60,7 @@ def test_table_7_repeats_table_1_for_two_layers(sat: Printed) -> None:
 def test_every_metric_is_one_that_texts_under_templates_have(sat: Printed) -> None:
     families = ["own_weight", "texts", *(f"bleu:{of}{end}" for of in ("text", "pc", "pos") for end in ("", ":whole"))]
     families += [f"likelihood:{places}{end}" for places in (42, 50) for end in ("", ":dev")]
-    known = {metric.name for family in families for metric in metrics_of(family)}
+    known = {metric.name for key in families for metric in family(key, "compose").metrics}
     corpora = {column for table in sat.tables if table.about == "corpora" for column in table.columns}
     wanted = {reading.metric for name, column in sat.columns.items() if name not in corpora for reading in column.ours}
     assert wanted - known == set()

@@ -16,7 +16,7 @@ from espalier.datasets.structure.encode import StructureEncoding, StructureSetti
 from espalier.datasets.structure.vocabulary import TOPIC, StructureVocabulary
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.metrics.metric import family_scores
+from espalier.metrics.family import family_scores
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.sat import SAT
 from espalier.models.sat_config import SATConfig
@@ -144,7 +144,7 @@ def values(found: Outputs, scoring: ComposeScoring) -> dict[str, float | None]:
     return {
         name: score.value
         for block in TASK.statistics(found, scoring)
-        for name, score in family_scores(block.families, TASK.metrics, seed=1, resamples=0).items()
+        for name, score in family_scores(block.families, seed=1, resamples=0).items()
     }
 
 

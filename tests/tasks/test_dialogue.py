@@ -18,8 +18,10 @@ from espalier.datasets.dialogue.data import DialogueBatch, DialogueData, Dialogu
 from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK, WordVocabulary
 from espalier.io.errors import ConfigError
-from espalier.metrics.dialogue import dialogue_statistics
-from espalier.metrics.metric import confirmed, family_scores
+from espalier.metrics.dialogue import ReplyPerplexity, reply_families
+from espalier.metrics.family import family_scores, statistics_of
+from espalier.metrics.metric import confirmed
+from espalier.metrics.replies import Replies
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
@@ -414,15 +416,15 @@ def outputs(writes: str, samples: int = 2, is_grammatical: Any = None) -> Output
 
 
 @pytest.mark.parametrize("writes", ["tree", "chain"])
-def test_statistics_have_a_row_for_each_pair_and_seed(writes: str) -> None:
+def test_statistics_have_a_row_for_each_pair_and_seed(writes: Any) -> None:
     made = outputs(writes)
     (block,) = TASK.statistics(made, Scoring())
     table = made.table[made.table["sample"] == 0].reset_index(drop=True)
     assert block.rows.equals(table[["id", "cluster", "seed", "sample"]]) and len(block.rows) == 8
     for family, values in block.families.items():
         assert len(values) == 8 and (values[:4] == values[4:]).all(), family
-    assert block.families[f"perplexity:{writes}"][:4, 0].tolist() == [2.0, 3.0, 4.0, 5.0]
-    names = {metric.name for family in block.families for metric in TASK.metrics(family)}
+    assert block.families[ReplyPerplexity(writes)][:4, 0].tolist() == [2.0, 3.0, 4.0, 5.0]
+    names = {metric.name for family in block.families for metric in family.metrics}
     assert {*TASK.headline(made).values()} <= names
     assert TASK.counts(made, None) == {"posts": 3, "missing": 2, "cut": 2}
 
@@ -433,7 +435,7 @@ def test_bleu_is_its_library_s_over_the_rows_of_all_seeds(samples: int) -> None:
     made.table.loc[made.table["seed"] == 2, "text"] = "石"  # the seeds differ
     (block,) = TASK.statistics(made, Scoring())
     assert {*block.library} == {"bleu", "length_ratio", "brevity_penalty", "bleu_all"}
-    own = family_scores(block.families, TASK.metrics, seed=1, resamples=0)
+    own = family_scores(block.families, seed=1, resamples=0)
     assert confirmed(own, block.library)["bleu_all"].value == block.library["bleu_all"]
     assert 0 < block.library["length_ratio"] < 1
 
@@ -442,7 +444,7 @@ def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
     made = outputs("chain")
     (block,) = TASK.statistics(made, Scoring())
     replies_to = {"山 桥": ["灯 雨", "灯"], "灯": ["石", "灯"], "雨 雨": ["山 桥 灯", "灯"]}
-    expected = dialogue_statistics(
+    made_of = Replies(
         [post for post, *_ in PAIRS],
         [reply for _, reply, _ in PAIRS],
         [replies_to[post] for post, *_ in PAIRS],
@@ -451,6 +453,7 @@ def test_each_pair_is_scored_with_the_replies_to_its_own_post() -> None:
         exact=[1.5, 2.5, 3.5, np.nan],
         recall=[0.0, 1.0, 0.0, 0.0],
     )
+    expected = statistics_of(reply_families(made_of), made_of)
     assert block.families.keys() == expected.keys()
     for family, values in expected.items():
         assert block.families[family].tolist() == [*values.tolist(), *values.tolist()]
@@ -461,9 +464,9 @@ def test_the_grammar_is_asked_for_the_best_replies() -> None:
     made = outputs("chain", is_grammatical=lambda words: options.append(words) or len(words) > 1)
     (block,) = TASK.statistics(made, Scoring())
     assert options == [["灯", "雨"], ["石"], ["山", "桥", "灯"], ["灯", "雨"]] * 2
-    metric = next(m for family in block.families for m in TASK.metrics(family) if m.name == "grammatical")
-    family = next(family for family in block.families if metric in TASK.metrics(family))
-    scores = family_scores({family: block.families[family]}, TASK.metrics, seed=1, resamples=2)
+    metric = next(m for family in block.families for m in family.metrics if m.name == "grammatical")
+    family = next(family for family in block.families if metric in family.metrics)
+    scores = family_scores({family: block.families[family]}, seed=1, resamples=2)
     assert scores["grammatical"].value == pytest.approx(100 * 2 / 3)  # of the three posts
 
 

@@ -23,8 +23,11 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import Hypothesis
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.metrics import rouge
-from espalier.metrics.metric import Score, confirmed, family_scores
+from espalier.metrics.family import Part, family_scores
+from espalier.metrics.ibleu import Copies, Paper
+from espalier.metrics.metric import Score, confirmed
 from espalier.metrics.paraphrase import PROTOCOL_HEADLINE
+from espalier.metrics.perplexity import PairPerplexity
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig
 from espalier.models.ngram import NGram, NGramConfig
@@ -360,13 +363,18 @@ PROTOCOLS = PairScoring(families=("released", "paper", "copies"), pieces=2)
 
 def test_scoring_names_the_families_and_asks_for_no_parses() -> None:
     (block,) = TASK.statistics(plain_outputs(["a lamp", "glows", "low"], {}), PROTOCOLS)
-    assert {*block.families} == {"released:nltk_3_4:2", "paper:0.8,0.9:2", "paper:0.8,0.9:whole", "copies"}
+    assert {family.key for family in block.families} == {
+        "released:nltk_3_4:2",
+        "paper:0.8,0.9:2",
+        "paper:0.8,0.9:whole",
+        "copies",
+    }
     assert {*block.library} == {
         f"paper_{name}{ending}"
         for name in ("bleu_2", "bleu_4", "self_bleu", "ibleu_80", "ibleu_90", "rouge_l")
         for ending in ("", "_whole")
     }
-    names = {metric.name for family in block.families for metric in TASK.metrics(family)}
+    names = {metric.name for family in block.families for metric in family.metrics}
     assert {"ted_full", "bleu", "perplexity"}.isdisjoint(names)
 
 
@@ -375,9 +383,9 @@ def test_sides_are_cut_by_the_vocabulary_before_they_are_compared() -> None:
     longer = ["a lamp", "glows", f"low lamp{' glows' * 3}"]
     made = plain_outputs(longer, {})
     (block,) = TASK.statistics(made, PairScoring(families=("copies", "paper"), pieces=pieces))
-    assert block.families["copies"][:, 0].tolist() == [1, 1, 1]  # the third is its source as far as it is judged
-    whole = block.families["paper:0.8,0.9:whole"]
-    assert whole[2, 0] == 5 and block.families[f"paper:0.8,0.9:{pieces}"][2, 0] == 2
+    assert block.families[Copies()][:, 0].tolist() == [1, 1, 1]  # the third is its source as far as it is judged
+    whole = block.families[Paper((0.8, 0.9), "whole")]
+    assert whole[2, 0] == 5 and block.families[Paper((0.8, 0.9), pieces)][2, 0] == 2
     with pytest.raises(DataError, match="no vocabulary to cut the texts by"):
         TASK.statistics(replace(made, train=None), PROTOCOLS)
 
@@ -387,12 +395,12 @@ def test_scores_stand_for_the_pairs_that_training_does_not_tell_of_too() -> None
     made = plain_outputs(["a lamp", "glows", "low lamp"], {"pairs": pairs})
     (block,) = TASK.statistics(made, PROTOCOLS)
     # The first pair is joined by way of "x", of the second nothing trains, of the third one side.
-    assert block.families["copies:joined"][:, 2].tolist() == [1, 0, 0]
-    assert block.families["copies:unseen"][:, 2].tolist() == [0, 1, 0]
+    assert block.families[Part(Copies(), "joined")][:, 2].tolist() == [1, 0, 0]
+    assert block.families[Part(Copies(), "unseen")][:, 2].tolist() == [0, 1, 0]
     parts = {"unseen": 1, "joined": 1, "clusters": 3}
     assert TASK.counts(made, PROTOCOLS) == parts
     assert TASK.counts(made, TASK.scoring()) == {"sources in training": 2, "references in training": 0, **parts}
-    found = family_scores(block.families, TASK.metrics, seed=1, resamples=10)
+    found = family_scores(block.families, seed=1, resamples=10)
     assert found["words_unseen"].value == 1.0 and found["copied_joined"].value == 100.0
 
 
@@ -423,7 +431,7 @@ def test_scores_of_models_that_did_not_train_on_these_pairs_have_no_parts() -> N
     made = plain_outputs(["a lamp", "glows", "low lamp"], {"pairs": [{"source": "A lamp", "target": "x"}]})
     scoring = PairScoring(families=("copies",), parts=False)
     (block,) = TASK.statistics(made, scoring)
-    assert {*block.families} == {"copies"} and TASK.counts(made, scoring) == {}
+    assert {*block.families} == {Copies()} and TASK.counts(made, scoring) == {}
 
 
 @pytest.mark.parametrize("writes", ["text", "tree"])
@@ -435,15 +443,15 @@ def test_statistics_have_a_row_for_each_hypothesis(writes: str) -> None:
     assert block.rows.columns[4:].tolist() == (["tree"] if writes == "text" else [])
     for family, values in block.families.items():
         assert len(values) == 6 and (values[:3] == values[3:]).all(), family
-    names = {metric.name for family in block.families for metric in TASK.metrics(family)}
+    names = {metric.name for family in block.families for metric in family.metrics}
     assert {*TASK.headline(made).values()} <= names | {*PROTOCOL_HEADLINE.values()}
     assert TASK.counts(made, TASK.scoring()) == ({"not parsed": 2} if writes == "text" else {"no tree": 2})
     if writes == "text":
-        assert block.families["perplexity"][:3, 0].tolist() == [3.0, 4.0, 5.0]
+        assert block.families[PairPerplexity()][:3, 0].tolist() == [3.0, 4.0, 5.0]
 
 
 def scores_of(block: Segments) -> dict[str, Score]:
-    return family_scores(block.families, TASK.metrics, seed=1, resamples=0)
+    return family_scores(block.families, seed=1, resamples=0)
 
 
 def test_bleu_and_rouge_are_their_libraries() -> None:
@@ -492,7 +500,8 @@ def test_parses_of_other_texts_are_refused(rows: slice) -> None:
 def test_pairs_without_trees_are_scored_by_their_words_alone() -> None:
     made = replace(outputs("text"), annotations=None)
     (block,) = TASK.statistics(made, PairScoring())
-    assert {"bleu", "rouge", "defects", "perplexity"} <= set(block.families) and "ted" not in block.families
+    keys = {family.key for family in block.families}
+    assert {"bleu", "rouge", "defects", "perplexity"} <= keys and "ted" not in keys
     assert not block.audits
     assert TASK.counts(made, TASK.scoring()) == {}
 

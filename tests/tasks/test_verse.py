@@ -26,8 +26,11 @@ from espalier.decoding.constraints.constraint import masked
 from espalier.decoding.constraints.frame import FrameConstraint
 from espalier.decoding.constraints.rhyme import RhymeConstraint
 from espalier.io.errors import ConfigError
+from espalier.metrics.family import Part
 from espalier.metrics.literals import literal_statistics
-from espalier.metrics.verse_format import unit_is_correct
+from espalier.metrics.perplexity import Perplexity
+from espalier.metrics.prosody import Prosody
+from espalier.metrics.verse_format import FormatAccuracy, unit_is_correct
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.registry import TASKS
@@ -453,11 +456,11 @@ def test_statistics_have_a_row_for_each_text_and_a_block_for_the_dev_split() -> 
     test, dev = TASK.statistics(made, VerseScoring(rules="songci"))
     assert all(len(values) == len(test.rows) == 8 for values in test.families.values())
     assert test.rows.equals(made.table[["id", "cluster", "seed", "sample"]])
-    assert test.families["perplexity"][:, 0].tolist() == made.table["nll"].tolist()
-    format_ = test.families["format:songci"]
+    assert test.families[Perplexity()][:, 0].tolist() == made.table["nll"].tolist()
+    format_ = test.families[FormatAccuracy("songci")]
     assert all((format_[row] == format_[row % 4]).all() for row in range(8)) and (format_[0] != format_[1]).any()
-    assert list(dev.families) == ["perplexity:dev"] and dev.rows["id"].tolist() == ["d"]
-    assert dev.families["perplexity:dev"][:, :2].tolist() == [[8.0, 4.0]]
+    assert list(dev.families) == [Perplexity("dev")] and dev.rows["id"].tolist() == ["d"]
+    assert dev.families[Perplexity("dev")][:, :2].tolist() == [[8.0, 4.0]]
     assert len(TASK.statistics(replace(made, dev=None), VerseScoring(rules="songci"))) == 1
 
 
@@ -488,24 +491,26 @@ def test_formats_that_train_are_told_from_new_ones() -> None:
     ]  # fmt: skip
     made = replace(outputs(), train=lambda: train)
     parts = TASK.statistics(made, VerseScoring(rules="songci"))[0].families
-    assert (parts["format:songci:seen"] == parts["format:songci"]).all() and not parts["format:songci:new"].any()
+    songci = FormatAccuracy("songci")
+    assert (parts[Part(songci, "seen")] == parts[songci]).all() and not parts[Part(songci, "new")].any()
     strange = made.table.assign(reference=["石。\n石。" if id_ == "p1" else POEMS[0][0] for id_ in made.table["id"]])
     strange["rhyme"] = ["AA" if id_ == "p1" else "A." for id_ in strange["id"]]
     parts = TASK.statistics(replace(made, table=strange), VerseScoring(rules="songci"))[0].families
     new = (strange["id"] == "p1").to_numpy()
-    assert (parts["perplexity:new"].any(axis=1) == new).all() and (parts["perplexity:seen"].any(axis=1) == ~new).all()
+    for part, inside in (("new", new), ("seen", ~new)):
+        assert (parts[Part(Perplexity(), part)].any(axis=1) == inside).all()
     # A dataset without rows for training says nothing of formats.
     empty = ENCODING.encode([], ZH, VerseSettings(units=6, length=24, max_tokens=80)).split
     assert not any(
-        ":seen" in name
-        for name in TASK.statistics(replace(made, train=lambda: empty), VerseScoring(rules="songci"))[0].families
+        isinstance(family, Part)
+        for family in TASK.statistics(replace(made, train=lambda: empty), VerseScoring(rules="songci"))[0].families
     )
 
 
 def test_the_headline_names_metrics_of_the_statistics() -> None:
     made = outputs()
     blocks = TASK.statistics(made, VerseScoring(rules="songci"))
-    names = {metric.name for block in blocks for family in block.families for metric in TASK.metrics(family)}
+    names = {metric.name for block in blocks for family in block.families for metric in family.metrics}
     assert {*TASK.headline(made).values()} <= names
     assert TASK.counts(made, None) == {"distinct": 3, "clusters": 2}
 
@@ -516,7 +521,7 @@ def test_a_lexicon_of_rhymes_adds_prosody_and_its_coverage(tmp_path: Path) -> No
     made = replace(made, table=made.table.assign(tune=tunes), lexicon=write_couyun(tmp_path))
     rows = made.table.drop_duplicates("id")
     (test, *_) = TASK.statistics(made, VerseScoring(rules="songci"))
-    assert test.families["prosody"].shape == (8, 11)
+    assert test.families[Prosody()].shape == (8, 11)
     assert TASK.counts(made, None) == TASK.counts(replace(made, lexicon=None), None) | {
         "poems": len(rows), "tune in the book": int((rows["tune"] == "灯词").sum()), "fits a variant": 0
     }  # fmt: skip

@@ -13,7 +13,8 @@ from espalier.corpora.records import Verse
 from espalier.datasets.verse.encode import VerseEncoding, VerseSettings
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.io.errors import ConfigError
-from espalier.metrics.metric import family_scores
+from espalier.metrics.family import family_scores
+from espalier.metrics.prosody import Prosody
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
@@ -73,10 +74,10 @@ def test_every_poem_that_fits_a_variant_is_all_right_by_the_book(tmp_path: Path,
             for (row,), each in zip(inputs.rows, hypotheses, strict=True)
         ]
         (block,) = TASK.statistics(Outputs(pd.DataFrame(rows), "zh", lexicon=books), VerseScoring(rules="songci"))
-        scores[name] = family_scores({"prosody": block.families["prosody"]}, TASK.metrics, seed=1)
-        assert block.families["prosody"][:, 0].sum() == 15  # three of the four poems fit, five texts each
+        scores[name] = family_scores({Prosody(): block.families[Prosody()]}, seed=1)
+        assert block.families[Prosody()][:, 0].sum() == 15  # three of the four poems fit, five texts each
         unmarked = (block.rows["variant"] != "") & (block.rows["kept"].str.strip(".") == "")
-        assert unmarked.tolist() == (block.families["prosody"][:, 9] == 1).tolist()  # format, rhyme and tones right
+        assert unmarked.tolist() == (block.families[Prosody()][:, 9] == 1).tolist()  # format, rhyme and tones right
     asked = ("variant_fit", "rhyme_cilin", "tone_book", "tones_whole_book", "verse_whole_book")
     assert [scores["book"][name].value for name in asked] == [100.0] * 5
     assert (scores["plain"]["verse_whole_book"].value or 0.0) < 50

@@ -8,6 +8,7 @@ sentence, counts as all wrong; `attachment_errors` counts such sentences.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
+from espalier.metrics.texts import Parses
 from espalier.syntax.dependency import Dependencies
 from espalier.syntax.parse import Parse
 
@@ -24,7 +27,7 @@ PUNCTUATION: Final = "punct"
 
 _HEADS, _LABELLED, _TAGS, _WORDS, _TAGGED, _ERRORS, _SENTENCES = range(7)
 
-#: The keys of `attachment_metrics`, always all of them, in this order.
+#: The names of its metrics, always all of them, in this order.
 KEYS: Final = ("uas", "las", "tag_accuracy", "attachment_errors")
 
 
@@ -72,20 +75,38 @@ def _equal(reference: Sequence[object], prediction: Sequence[object]) -> NDArray
     return np.array([one == other for one, other in zip(reference, prediction, strict=True)], dtype=bool)
 
 
-def attachment_metrics(*, punctuation: bool = True) -> tuple[Metric, ...]:
-    """The metrics over `attachment_statistics` with the same option, by `KEYS`, all times 100."""
-    counted: dict[str, object] = {"words": "gold", "punctuation": "in" if punctuation else "out", "mean": "micro"}
-    plain = signature_of("attachment", **counted)
-    labelled = signature_of("attachment", labels="subtypes", **counted)
-    return (
-        Metric("uas", ratio(_HEADS, _WORDS, scale=100.0), plain, "no words"),
-        Metric("las", ratio(_LABELLED, _WORDS, scale=100.0), labelled, "no words"),
-        Metric("tag_accuracy", ratio(_TAGS, _TAGGED, scale=100.0), plain, "no gold tags"),
-        share_of(
-            "attachment_errors",
-            _ERRORS,
-            _SENTENCES,
-            signature_of("attachment", counts="sentences without a parse of their words"),
-            "no sentences",
-        ),
-    )
+@dataclass(frozen=True)
+class Attachment(Family[Parses]):
+    """Attachment of words.
+
+    Attributes:
+        punctuation: whether punctuation counts, as in `attachment_statistics`.
+    """
+
+    name = "attachment"
+    punctuation: bool = True
+
+    def statistics(self, parses: Parses, /) -> Array:
+        return attachment_statistics(*parses, punctuation=self.punctuation)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        counted: dict[str, object] = {
+            "words": "gold",
+            "punctuation": "in" if self.punctuation else "out",
+            "mean": "micro",
+        }
+        plain = signature_of("attachment", **counted)
+        labelled = signature_of("attachment", labels="subtypes", **counted)
+        return (
+            Metric("uas", ratio(_HEADS, _WORDS, scale=100.0), plain, "no words"),
+            Metric("las", ratio(_LABELLED, _WORDS, scale=100.0), labelled, "no words"),
+            Metric("tag_accuracy", ratio(_TAGS, _TAGGED, scale=100.0), plain, "no gold tags"),
+            share_of(
+                "attachment_errors",
+                _ERRORS,
+                _SENTENCES,
+                signature_of("attachment", counts="sentences without a parse of their words"),
+                "no sentences",
+            ),
+        )

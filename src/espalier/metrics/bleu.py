@@ -27,7 +27,9 @@ import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
+from espalier.metrics.texts import Pairs
 
 #: The longest n-gram.
 ORDER: Final = 4
@@ -182,11 +184,27 @@ def length_metrics(**more: object) -> tuple[Metric, ...]:
     )
 
 
-def bleu_metrics() -> tuple[Metric, ...]:
-    """The metrics over `bleu_statistics(references, hypotheses)`."""
-    return bleu_metric("bleu"), *length_metrics()
+class Bleu(Family[Pairs]):
+    """BLEU against the reference, with the length ratio and the brevity penalty."""
+
+    name = "bleu"
+
+    def statistics(self, pairs: Pairs, /) -> Array:
+        return bleu_statistics(pairs.references, pairs.hypotheses)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return bleu_metric("bleu"), *length_metrics()
 
 
-def source_metrics() -> tuple[Metric, ...]:
-    """The metric over `bleu_statistics(sources, hypotheses)`."""
-    return (bleu_metric("bleu_source", against="source"),)
+class SourceBleu(Family[Pairs]):
+    """BLEU against the source."""
+
+    name = "bleu_source"
+
+    def statistics(self, pairs: Pairs, /) -> Array:
+        return bleu_statistics(pairs.sources, pairs.hypotheses)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return (bleu_metric("bleu_source", against="source"),)

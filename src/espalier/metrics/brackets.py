@@ -27,7 +27,9 @@ import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, f1, ratio, require_lengths, share_of, signature_of
+from espalier.metrics.texts import Parses
 from espalier.syntax.constituency import TRACE, WRAPPERS, category, read_tree
 from espalier.syntax.tree import Tree
 
@@ -174,18 +176,25 @@ def _metrics(prefix: str, start: int, protocol: str, words: str, undefined: str)
     )
 
 
-#: Over `bracket_statistics`, all times 100.
-METRICS: Final = (
-    *_metrics("bracket", 0, "evalb", "no-marks", "EVALB scores no sentence"),
-    share_of(
-        "bracket_errors",
-        _ERRORS,
-        _ALL + _SCORED,
-        signature_of("brackets", protocol="evalb", counts="errors+skips"),
-        "no sentences",
-    ),
-    *_metrics("bracket_all", _ALL, "every-sentence", "all", "no sentences"),
-)
+class Brackets(Family[Parses]):
+    """Brackets of constituency trees, times 100."""
 
-#: Their keys, always all of them, in this order.
-KEYS: Final = tuple(metric.name for metric in METRICS)
+    name = "brackets"
+    metrics = (
+        *_metrics("bracket", 0, "evalb", "no-marks", "EVALB scores no sentence"),
+        share_of(
+            "bracket_errors",
+            _ERRORS,
+            _ALL + _SCORED,
+            signature_of("brackets", protocol="evalb", counts="errors+skips"),
+            "no sentences",
+        ),
+        *_metrics("bracket_all", _ALL, "every-sentence", "all", "no sentences"),
+    )
+
+    def statistics(self, parses: Parses, /) -> Array:
+        return bracket_statistics([parse.tree for parse in parses.gold], [parse.tree for parse in parses.predicted])
+
+
+#: The names of its metrics.
+KEYS: Final = tuple(metric.name for metric in Brackets.metrics)

@@ -18,7 +18,9 @@ from typing import Final
 import numpy as np
 
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, require_lengths, share_of, signature_of
+from espalier.metrics.texts import Pairs
 
 #: The words that negate, beside all that end in n't. "nor" only goes on with a negation that is there, "cannot" may
 #: stand as "can not".
@@ -137,5 +139,11 @@ def _metrics() -> tuple[Metric, ...]:
     )
 
 
-#: Shares of outputs in percent, over `defect_statistics`.
-METRICS: Final = _metrics()
+class Defects(Family[Pairs]):
+    """Countable defects."""
+
+    name = "defects"
+    metrics = _metrics()
+
+    def statistics(self, pairs: Pairs, /) -> Array:
+        return defect_statistics(*pairs.sides, pairs.training_words)

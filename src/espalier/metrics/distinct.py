@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from espalier.metrics.bleu import ngrams
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, signature_of
+from espalier.metrics.texts import Verses
 from espalier.text.language import Language, tokens_of
 from espalier.verse.text import units_of
 
@@ -135,3 +138,24 @@ WORDS_POOLED = tuple(
     )
     for column, order in enumerate(_ORDERS)
 )
+
+
+@dataclass(frozen=True)
+class Distinct(Family[Verses]):
+    """Distinct-n of verse.
+
+    Attributes:
+        pooled: whether the texts of a draw are pooled; else values are averaged over texts.
+    """
+
+    name = "distinct"
+    pooled: bool = False
+
+    def statistics(self, verses: Verses, /) -> Array:
+        if self.pooled:
+            return draw_shares(verses.hypotheses, verses.language, verses.draws)
+        return distinct_statistics(verses.hypotheses, verses.language)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return MICRO if self.pooled else MACRO

@@ -23,21 +23,24 @@ sides, under names that end in `_whole`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from espalier.io.errors import ConfigError
 from espalier.metrics.bleu import bleu_statistics, corpus_bleu
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.meteor import meteor_statistics
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.nltk_bleu import Smoothing, nltk_bleu
 from espalier.metrics.rouge import KEYS as ROUGE
 from espalier.metrics.rouge import library_rouge, longest_common, rouge_statistics
+from espalier.metrics.texts import Pairs
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -146,99 +149,118 @@ def _sacrebleu() -> BLEU:
 # --- Metrics ---------------------------------------------------------------------------------------------------------
 
 
-def released_family(smoothing: Smoothing, pieces: int, *, wordnet: bool) -> str:
-    """The name of the family of `released_statistics` for sides cut after `pieces`."""
-    return f"released:{smoothing}:{pieces}{':wordnet' if wordnet else ''}"
+@dataclass(frozen=True)
+class Released(Family[Pairs]):
+    """The protocol of the code.
+
+    Attributes:
+        smoothing: formula of BLEU.
+        pieces: number of word pieces after which all sides of the pairs are cut.
+        wordnet: whether METEOR matches synonyms.
+    """
+
+    name = "released"
+    smoothing: Smoothing
+    pieces: int
+    wordnet: bool = False
+
+    def statistics(self, pairs: Pairs, /) -> Array:
+        wordnet = pairs.wordnet if self.wordnet else None
+        return released_statistics(*pairs.sides, smoothing=self.smoothing, wordnet=wordnet)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+
+        def signature(what: str, **more: object) -> str:
+            return signature_of(
+                what, protocol="released", mean="macro", case="lower", tok="spaces", cut=self.pieces, **more
+            )
+
+        method, count = f"method7/{self.smoothing}", len(_RELEASED)
+        means = {name: ratio(column, count, scale=100.0) for column, name in enumerate(_RELEASED)}
+        signatures = {
+            "bleu_2": signature("bleu", order=2, smooth=method),
+            "bleu_4": signature("bleu", order=4, smooth=method),
+            "self_bleu": signature("bleu", order=4, smooth=method, against="letters of the source's first word"),
+            "rouge_l": signature("rouge", type="L", beta=ROUGE_BETA, stems="no"),
+            "meteor": signature("meteor", synonyms="wordnet" if self.wordnet else "none", nltk=version("nltk")),
+        }
+        weighted = _weighted(means["bleu_4"], means["self_bleu"], RELEASED_ALPHA)
+        ibleu = Metric("released_ibleu", weighted, signature("ibleu", order=4, smooth=method, alpha=RELEASED_ALPHA))
+        rest = [Metric(f"released_{name}", means[name], signatures[name]) for name in _RELEASED]
+        return (*rest, ibleu)
 
 
-def paper_family(alphas: Sequence[float], pieces: int | None, *, wordnet: bool) -> str:
-    """The name of the family of `paper_statistics` for sides cut after `pieces`; None for whole sides."""
-    shares = ",".join(f"{alpha:g}" for alpha in alphas)
-    return f"paper:{shares}:{'whole' if pieces is None else pieces}{':wordnet' if wordnet else ''}"
+@dataclass(frozen=True)
+class Paper(Family[Pairs]):
+    """The protocol of the text.
 
+    Attributes:
+        alphas: values of alpha for iBLEU, from 0 to 1.
+        pieces: as in `Released`; "whole" if the pairs are not cut.
+        wordnet: whether METEOR matches synonyms.
 
-def metrics_of(family: str) -> tuple[Metric, ...] | None:
-    """The metrics of one family; None if the family belongs to neither protocol."""
-    match family.split(":"):
-        case ["copies"]:
-            return _COPIES
-        case ["released", smoothing, pieces, *wordnet] if (
-            smoothing in get_args(Smoothing) and pieces.isdecimal() and wordnet in ([], ["wordnet"])
-        ):
-            return _released_metrics(smoothing, pieces, bool(wordnet))
-        case ["paper", alphas, pieces, *wordnet] if (pieces == "whole" or pieces.isdecimal()) and wordnet in (
-            [],
-            ["wordnet"],
-        ):
-            return _paper_metrics([_alpha(text) for text in alphas.split(",") if text], pieces, bool(wordnet))
-    return None
+    Raises:
+        ConfigError: an alpha is outside its bounds.
+    """
 
+    name = "paper"
+    alphas: tuple[float, ...]
+    pieces: int | Literal["whole"]
+    wordnet: bool = False
 
-def _alpha(text: str) -> float:
-    try:
-        alpha = float(text)
-    except ValueError:
-        alpha = -1.0
-    if not 0 <= alpha <= 1:
-        raise ConfigError(f"alpha {text}", where="metrics of paraphrases", remedy="a number from 0 to 1")
-    return alpha
+    def __post_init__(self) -> None:
+        for alpha in self.alphas:
+            if not 0 <= alpha <= 1:
+                raise ConfigError(f"alpha {alpha:g}", where="metrics of paraphrases", remedy="a number from 0 to 1")
 
+    def statistics(self, pairs: Pairs, /) -> Array:
+        return paper_statistics(*pairs.sides, wordnet=pairs.wordnet if self.wordnet else None)
 
-def _released_metrics(smoothing: str, pieces: str, wordnet: bool) -> tuple[Metric, ...]:
-    def signature(what: str, **more: object) -> str:
-        return signature_of(what, protocol="released", mean="macro", case="lower", tok="spaces", cut=pieces, **more)
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        ending = "_whole" if self.pieces == "whole" else ""
+        cut = "no" if self.pieces == "whole" else self.pieces
 
-    method, count = f"method7/{smoothing}", len(_RELEASED)
-    means = {name: ratio(column, count, scale=100.0) for column, name in enumerate(_RELEASED)}
-    signatures = {
-        "bleu_2": signature("bleu", order=2, smooth=method),
-        "bleu_4": signature("bleu", order=4, smooth=method),
-        "self_bleu": signature("bleu", order=4, smooth=method, against="letters of the source's first word"),
-        "rouge_l": signature("rouge", type="L", beta=ROUGE_BETA, stems="no"),
-        "meteor": signature("meteor", synonyms="wordnet" if wordnet else "none", nltk=version("nltk")),
-    }
-    weighted = _weighted(means["bleu_4"], means["self_bleu"], RELEASED_ALPHA)
-    ibleu = Metric("released_ibleu", weighted, signature("ibleu", order=4, smooth=method, alpha=RELEASED_ALPHA))
-    rest = [Metric(f"released_{name}", means[name], signatures[name]) for name in _RELEASED]
-    return (*rest, ibleu)
+        def bleu(columns: slice, order: int = 4) -> Aggregate:
+            return lambda sums: corpus_bleu(sums[..., columns], order)
 
+        def metric(name: str, aggregate: Aggregate, kind: str, **more: object) -> Metric:
+            return Metric(f"paper_{name}{ending}", aggregate, signature_of(kind, protocol="paper", cut=cut, **more))
 
-def _paper_metrics(alphas: Sequence[float], pieces: str, wordnet: bool) -> tuple[Metric, ...]:
-    ending = "_whole" if pieces == "whole" else ""
-    cut = "no" if pieces == "whole" else pieces
-
-    def bleu(columns: slice, order: int = 4) -> Aggregate:
-        return lambda sums: corpus_bleu(sums[..., columns], order)
-
-    def metric(name: str, aggregate: Aggregate, kind: str, **more: object) -> Metric:
-        return Metric(f"paper_{name}{ending}", aggregate, signature_of(kind, protocol="paper", cut=cut, **more))
-
-    corpus = {"mean": "corpus", "case": "lower", "tok": "13a", "smooth": "exp", "sacrebleu": version("sacrebleu")}
-    reference, source = bleu(_AGAINST_REFERENCE), bleu(_AGAINST_SOURCE)
-    return (
-        metric("bleu_2", bleu(_AGAINST_REFERENCE, 2), "bleu", order=2, **corpus),
-        metric("bleu_4", reference, "bleu", order=4, **corpus),
-        metric("self_bleu", source, "bleu", order=4, against="source", **corpus),
-        *(
-            metric(f"ibleu_{100 * alpha:g}", _weighted(reference, source, alpha), "ibleu", alpha=alpha, **corpus)
-            for alpha in alphas
-        ),
-        metric("rouge_l", ratio(_ROUGE, _COUNT, scale=100.0), "rouge", type="L", f="1", mean="macro", stems="no"),
-        metric(
-            "meteor", ratio(_METEOR, _COUNT, scale=100.0), "meteor", mean="macro", case="lower", tok="13a",
-            synonyms="wordnet" if wordnet else "none", nltk=version("nltk"),
-        ),
-    )  # fmt: skip
+        corpus = {"mean": "corpus", "case": "lower", "tok": "13a", "smooth": "exp", "sacrebleu": version("sacrebleu")}
+        reference, source = bleu(_AGAINST_REFERENCE), bleu(_AGAINST_SOURCE)
+        return (
+            metric("bleu_2", bleu(_AGAINST_REFERENCE, 2), "bleu", order=2, **corpus),
+            metric("bleu_4", reference, "bleu", order=4, **corpus),
+            metric("self_bleu", source, "bleu", order=4, against="source", **corpus),
+            *(
+                metric(f"ibleu_{100 * alpha:g}", _weighted(reference, source, alpha), "ibleu", alpha=alpha, **corpus)
+                for alpha in self.alphas
+            ),
+            metric("rouge_l", ratio(_ROUGE, _COUNT, scale=100.0), "rouge", type="L", f="1", mean="macro", stems="no"),
+            metric(
+                "meteor", ratio(_METEOR, _COUNT, scale=100.0), "meteor", mean="macro", case="lower", tok="13a",
+                synonyms="wordnet" if self.wordnet else "none", nltk=version("nltk"),
+            ),
+        )  # fmt: skip
 
 
 def _weighted(bleu: Aggregate, self_bleu: Aggregate, alpha: float) -> Aggregate:
     return lambda sums: alpha * bleu(sums) - (1 - alpha) * self_bleu(sums)
 
 
-_COPIES: Final = (
-    share_of("copied", _COPIED, _OUTPUTS, signature_of("copied", counts="outputs equal to the source")),
-    Metric("words", ratio(_WORDS, _OUTPUTS), signature_of("words", mean="macro", tok="none")),
-)
+class Copies(Family[Pairs]):
+    """Copied sources, and the length of outputs."""
+
+    name = "copies"
+    metrics = (
+        share_of("copied", _COPIED, _OUTPUTS, signature_of("copied", counts="outputs equal to the source")),
+        Metric("words", ratio(_WORDS, _OUTPUTS), signature_of("words", mean="macro", tok="none")),
+    )
+
+    def statistics(self, pairs: Pairs, /) -> Array:
+        return copy_statistics(pairs.sources, pairs.hypotheses)
 
 
 # --- The library -----------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ reading has its own key:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,32 +24,15 @@ import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Aggregate, Metric, exp_ratio, ratio, require_lengths, signature_of
+from espalier.metrics.texts import MarkLikelihoods, Verses
 
 _NATS, _MARKS, _UNITS, _TEXT, _TEXT_NATS, _TEXTS, _REFERENCE_NATS, _REFERENCE_MARKS = range(8)
 #: The columns of one draw, from which its deviation is computed: the first six of a text without its units.
 _PER_DRAW = (_NATS, _MARKS, _TEXT, _TEXT_NATS, _TEXTS)
 
 NO_JUDGE: Final = "no judge"
-
-
-@dataclass(frozen=True, slots=True)
-class MarkLikelihoods:
-    """Likelihoods under the judge, for each text and its reference. All lists have one entry per text.
-
-    Attributes:
-        nats: summed -log P of the marks that end units.
-        marks: number of units that end in a mark known to the judge.
-        units: number of units.
-        reference_nats: like `nats`, for the reference of the text.
-        reference_marks: like `marks`, for the reference.
-    """
-
-    nats: Sequence[float]
-    marks: Sequence[int]
-    units: Sequence[int]
-    reference_nats: Sequence[float]
-    reference_marks: Sequence[int]
 
 
 def integrity_statistics(likelihoods: MarkLikelihoods) -> Array:
@@ -82,25 +64,6 @@ def integrity_statistics(likelihoods: MarkLikelihoods) -> Array:
         statistics[some, _TEXT], statistics[some, _TEXT_NATS] = np.exp(mean), np.exp2(mean)
     statistics[some, _TEXTS] = 1.0
     return statistics
-
-
-def integrity_families(
-    likelihoods: MarkLikelihoods, seeds: Sequence[Hashable], samples: Sequence[Hashable]
-) -> dict[str, Array]:
-    """The statistics of `METRICS`, and those of `deviation_metrics` under the key "integrity:SEEDS:SAMPLES".
-
-    The latter are (texts, SEEDS * SAMPLES * 5), with separate columns for each draw, that is, each sample of each seed.
-
-    Args:
-        likelihoods: likelihoods of each text.
-        seeds: seed of each text; `samples` likewise.
-    """
-    statistics = integrity_statistics(likelihoods)
-    seed_of, sample_of = (np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (seeds, samples))
-    shape = (int(seed_of.max(initial=-1)) + 1, int(sample_of.max(initial=-1)) + 1)
-    columns = np.zeros((len(statistics), *shape, len(_PER_DRAW)))
-    columns[np.arange(len(statistics)), seed_of, sample_of] = statistics[:, _PER_DRAW]
-    return {"integrity": statistics, f"integrity:{shape[0]}:{shape[1]}": columns.reshape(len(statistics), -1)}
 
 
 def _readings(nats: int, marks: int, text: int, text_nats: int, texts: int) -> dict[str, Aggregate]:
@@ -154,6 +117,40 @@ def deviation_metrics(seeds: int, samples: int) -> tuple[Metric, ...]:
         Metric(f"{key}_deviation", of(reading), f"{_signature(key)}|deviation:samples|samples:{samples}", silent, True)
         for key, reading in of_draw.items()
     )
+
+
+@dataclass(frozen=True)
+class Integrity(Family[Verses]):
+    """Integrity of verses with `marks`, or, if `seeds` and `samples` are given, its deviations over samples.
+
+    Attributes:
+        seeds, samples: number of distinct seeds and samples of the texts.
+    """
+
+    name = "integrity"
+    seeds: int | None = None
+    samples: int | None = None
+
+    def statistics(self, verses: Verses, /) -> Array:
+        """`integrity_statistics`, or (texts, seeds * samples * 5) with separate columns for each draw.
+
+        A draw is one sample of one seed.
+        """
+        statistics = integrity_statistics(verses.needed("marks"))
+        if self.seeds is None or self.samples is None:
+            return statistics
+        seed_of, sample_of = (
+            np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (verses.seeds, verses.samples)
+        )
+        columns = np.zeros((len(statistics), self.seeds, self.samples, len(_PER_DRAW)))
+        columns[np.arange(len(statistics)), seed_of, sample_of] = statistics[:, _PER_DRAW]
+        return columns.reshape(len(statistics), -1)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        if self.seeds is None or self.samples is None:
+            return METRICS
+        return deviation_metrics(self.seeds, self.samples)
 
 
 KEYS: Final = tuple(metric.name for metric in (*METRICS, *deviation_metrics(1, 1)))

@@ -7,36 +7,18 @@ within a unit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, share_of, signature_of
+from espalier.metrics.texts import Verses
 from espalier.text.language import Language, is_mark
 from espalier.verse.slots import BLANKS
 from espalier.verse.text import tokens_by_unit
 
 _KEPT, _LITERALS, _WHOLE, _TEXTS = range(4)
-
-METRICS: Final = (
-    Metric(
-        "literals_kept",
-        ratio(_KEPT, _LITERALS, scale=100.0),
-        signature_of("literals", of="words", at="the same place"),
-        "no format keeps words",
-    ),
-    share_of(
-        "literals_all_kept",
-        _WHOLE,
-        _TEXTS,
-        signature_of("literals", of="texts", at="the same place"),
-        "no format keeps words",
-    ),
-)
-
-#: Their names.
-KEYS: Final = tuple(metric.name for metric in METRICS)
 
 
 def literal_statistics(templates: Sequence[str], texts: Sequence[str], language: Language) -> Array:
@@ -58,3 +40,31 @@ def literal_statistics(templates: Sequence[str], texts: Sequence[str], language:
                 kept += place < len(unit) and unit[place] == slot
         rows.append((kept, literals, literals > 0 and kept == literals, literals > 0))
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+class Literals(Family[Verses]):
+    """Kept words, of verses with templates."""
+
+    name = "literals"
+    metrics = (
+        Metric(
+            "literals_kept",
+            ratio(_KEPT, _LITERALS, scale=100.0),
+            signature_of("literals", of="words", at="the same place"),
+            "no format keeps words",
+        ),
+        share_of(
+            "literals_all_kept",
+            _WHOLE,
+            _TEXTS,
+            signature_of("literals", of="texts", at="the same place"),
+            "no format keeps words",
+        ),
+    )
+
+    def statistics(self, verses: Verses, /) -> Array:
+        return literal_statistics(verses.needed("templates"), verses.hypotheses, verses.language)
+
+
+#: The names of its metrics.
+KEYS = tuple(metric.name for metric in Literals.metrics)

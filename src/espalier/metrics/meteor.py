@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -22,8 +23,10 @@ from typing import Final
 import numpy as np
 
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.metrics.stems import stem
+from espalier.metrics.texts import Pairs
 from espalier.metrics.wordnet import WordNet
 
 _ALPHA: Final = 0.9
@@ -109,10 +112,24 @@ def _match(
     return unmatched[::-1], remaining
 
 
-def meteor_metrics(*, wordnet: bool) -> tuple[Metric, ...]:
-    """The metric over `meteor_statistics`. `wordnet` tells whether the statistics used synonyms."""
-    signature = signature_of(
-        "meteor", alpha=_ALPHA, beta=_BETA, gamma=_GAMMA, mean="macro", case="lower", tok="none", stems="porter",
-        synonyms="wordnet" if wordnet else "none", nltk=version("nltk"),
-    )  # fmt: skip
-    return (Metric("meteor", ratio(0, 1, scale=100.0), signature),)
+@dataclass(frozen=True)
+class Meteor(Family[Pairs]):
+    """METEOR.
+
+    Attributes:
+        wordnet: whether synonyms are matched.
+    """
+
+    name = "meteor"
+    wordnet: bool = False
+
+    def statistics(self, pairs: Pairs, /) -> Array:
+        return meteor_statistics(pairs.references, pairs.hypotheses, wordnet=pairs.wordnet if self.wordnet else None)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        signature = signature_of(
+            "meteor", alpha=_ALPHA, beta=_BETA, gamma=_GAMMA, mean="macro", case="lower", tok="none", stems="porter",
+            synonyms="wordnet" if self.wordnet else "none", nltk=version("nltk"),
+        )  # fmt: skip
+        return (Metric("meteor", ratio(0, 1, scale=100.0), signature),)

@@ -9,7 +9,7 @@ way, so corpus scores, segment scores and intervals agree, as in sacreBLEU (Post
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -189,32 +189,6 @@ def _interval(metric: Metric, statistics: Array, sums: Array, confidence: float)
     return None if bounds is None else (100.0 * bounds[0], 100.0 * bounds[1])
 
 
-def family_scores(
-    statistics: Mapping[str, Array],
-    metrics_of: Callable[[str], Sequence[Metric]],
-    *,
-    seed: int,
-    resamples: int = 1000,
-    groups: Sequence[Hashable] | None = None,
-) -> dict[str, Score]:
-    """Corpus scores of several families over the same segments, in the order of the families.
-
-    Args:
-        statistics: (segments, k) by family.
-        metrics_of: function from a family to its metrics.
-        seed: seed of the resampling.
-        resamples: number of resamples; 0 for no intervals.
-        groups: one label per segment, as in `scores`.
-
-    Raises:
-        EspalierError: `groups` and the statistics differ in length.
-    """
-    results: dict[str, Score] = {}
-    for family, rows in statistics.items():
-        results |= scores(metrics_of(family), rows, seed=seed, resamples=resamples, groups=groups)
-    return results
-
-
 def confirmed(scores: Mapping[str, Score], library: Mapping[str, float]) -> dict[str, Score]:
     """Scores with the values of published libraries in place of our own, after checking that they are equal.
 
@@ -236,16 +210,6 @@ def confirmed(scores: Mapping[str, Score], library: Mapping[str, float]) -> dict
             )
         results[key] = replace(scores[key], value=value)
     return results
-
-
-def columns_by_family(columns: Iterable[str]) -> dict[str, list[str]]:
-    """The statistics columns of a table of segments by family. Columns are named FAMILY.PLACE."""
-    families: dict[str, list[str]] = {}
-    for name in columns:
-        family, dot, _ = name.rpartition(".")
-        if dot:
-            families.setdefault(family, []).append(name)
-    return families
 
 
 def details_json(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:

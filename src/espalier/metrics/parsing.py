@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from espalier.metrics import attachment, brackets
+from espalier.metrics.attachment import Attachment
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Metric, Score, ratio, scores, signature_of
+from espalier.metrics.brackets import Brackets
+from espalier.metrics.family import Family, family_scores, statistics_of
+from espalier.metrics.metric import Metric, Score, ratio, signature_of
+from espalier.metrics.texts import Parses
 from espalier.syntax.parse import UNKNOWN, Parse
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
@@ -20,15 +24,6 @@ HEADLINE: Final = {
     "las": "las",
     "tags": "tag_accuracy",
 }
-_TAGS: Final = (
-    Metric("tag_accuracy", ratio(0, 1, scale=100.0), signature_of("tags", words="gold", mean="micro"), "no tags"),
-    Metric(
-        "tag_accuracy_unknown",
-        ratio(2, 3, scale=100.0),
-        signature_of("tags", words=f"gold {UNKNOWN}", mean="micro"),
-        f"no {UNKNOWN}",
-    ),
-)
 
 
 def parsing_scores(
@@ -44,26 +39,49 @@ def parsing_scores(
         seed: seed of the resampling.
         resamples: number of resamples; 0 for no intervals.
     """
-    result: dict[str, Score] = {}
+    parses = Parses(gold, predicted)
+    families: list[Family[Parses]] = []
     if any(parse.tree for parse in gold):
-        counts = brackets.bracket_statistics([parse.tree for parse in gold], [parse.tree for parse in predicted])
-        result |= scores(brackets.METRICS, counts, seed=seed, resamples=resamples)
+        families.append(Brackets())
     if any(parse.heads for parse in gold):
-        counts = attachment.attachment_statistics(gold, predicted)
-        result |= scores(attachment.attachment_metrics(), counts, seed=seed, resamples=resamples)
-    if not result and any(parse.tags for parse in gold):
-        counts = _tag_statistics(gold, predicted)
-        metrics = _TAGS if counts[:, 3].any() else _TAGS[:1]
-        result |= scores(metrics, counts, seed=seed, resamples=resamples)
-    return result
+        families.append(Attachment())
+    if not families and any(parse.tags for parse in gold):
+        families.append(Tags(unknown=any(UNKNOWN in parse.words[: len(parse.tags)] for parse in gold)))
+    return family_scores(statistics_of(families, parses), seed=seed, resamples=resamples)
 
 
-def _tag_statistics(gold: Sequence[Parse], predicted: Sequence[Parse]) -> Array:
-    """(sentences, 4): words with the right tag, words, and the same two for unknown words."""
-    rows = []
-    for one, other in zip(gold, predicted, strict=True):
-        found = other.tags if other.words == one.words else ()
-        right = [*map(str.__eq__, one.tags, found), *[False] * (len(one.tags) - len(found))]
-        unknown = [is_right for word, is_right in zip(one.words, right, strict=False) if word == UNKNOWN]
-        rows.append((sum(right), len(right), sum(unknown), len(unknown)))
-    return np.array(rows, dtype=float).reshape(-1, 4)
+@dataclass(frozen=True)
+class Tags(Family[Parses]):
+    """Accuracy of tags.
+
+    Attributes:
+        unknown: whether the words `UNKNOWN` have an accuracy of their own.
+    """
+
+    name = "tags"
+    unknown: bool = False
+
+    def statistics(self, parses: Parses, /) -> Array:
+        """(sentences, 4): words with the right tag, words, and the same two for unknown words."""
+        rows = []
+        for one, other in zip(*parses, strict=True):
+            found = other.tags if other.words == one.words else ()
+            right = [*map(str.__eq__, one.tags, found), *[False] * (len(one.tags) - len(found))]
+            unknown = [is_right for word, is_right in zip(one.words, right, strict=False) if word == UNKNOWN]
+            rows.append((sum(right), len(right), sum(unknown), len(unknown)))
+        return np.array(rows, dtype=float).reshape(-1, 4)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        every = (
+            Metric(
+                "tag_accuracy", ratio(0, 1, scale=100.0), signature_of("tags", words="gold", mean="micro"), "no tags"
+            ),
+            Metric(
+                "tag_accuracy_unknown",
+                ratio(2, 3, scale=100.0),
+                signature_of("tags", words=f"gold {UNKNOWN}", mean="micro"),
+                f"no {UNKNOWN}",
+            ),
+        )
+        return every if self.unknown else every[:1]

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, exp_ratio, ratio, require_lengths, signature_of
+from espalier.metrics.texts import CorpusLikelihood, Pairs, Verses
 
 _NLL, _TOKENS, _WORD_NLL, _WORDS, _RELEASED, _DEFINED = range(6)
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusLikelihood:
-    """Likelihoods of texts under a model: summed negative log-likelihoods in nats, and the numbers of tokens and words.
-
-    Attributes:
-        nll: sum over all targets, including separators and end marks. All four lists have one entry per text.
-        tokens: number of targets.
-        word_nll: sum over words only, without marks, separators and end marks.
-        words: number of words.
-    """
-
-    nll: Sequence[float]
-    tokens: Sequence[int]
-    word_nll: Sequence[float]
-    words: Sequence[int]
 
 
 def perplexity_statistics(likelihood: CorpusLikelihood) -> Array:
@@ -78,3 +63,43 @@ METRICS = (
         "no likelihoods of a model",
     ),
 )
+
+
+@dataclass(frozen=True)
+class Perplexity(Family[Verses]):
+    """The perplexities of verse.
+
+    Attributes:
+        split: "dev" for the references of the dev split, whose perplexities the paper prints too.
+    """
+
+    name = "perplexity"
+    in_parts = ("perplexity", "perplexity_words")
+    split: Literal["dev"] | None = None
+
+    def statistics(self, verses: Verses, /) -> Array:
+        return perplexity_statistics(
+            verses.likelihood or CorpusLikelihood(*([0] * len(verses.references) for _ in range(4)))
+        )
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return on_split(METRICS, self.split)
+
+
+class PairPerplexity(Family[Pairs]):
+    """The perplexity of paraphrases' references."""
+
+    name = "perplexity"
+    metrics = METRICS[:1]
+
+    def statistics(self, pairs: Pairs, /) -> Array:
+        count = len(pairs.references)
+        nll, tokens = pairs.likelihood if pairs.likelihood is not None else ([0.0] * count, [0] * count)
+        require_lengths("references", count, likelihood=nll, tokens=tokens)
+        return perplexity_statistics(CorpusLikelihood(nll, tokens, [0.0] * count, [0] * count))
+
+
+def on_split(metrics: tuple[Metric, ...], split: str | None) -> tuple[Metric, ...]:
+    """Metrics with the name of a split other than that of the run at their end."""
+    return tuple(replace(metric, name=f"{metric.name}_{split}") for metric in metrics) if split else metrics

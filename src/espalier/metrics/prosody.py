@@ -18,7 +18,9 @@ from typing import Final
 import numpy as np
 
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
+from espalier.metrics.texts import Verses
 from espalier.metrics.verse_format import unit_is_correct
 from espalier.verse.books import Books
 from espalier.verse.ci_books import open_books
@@ -142,5 +144,12 @@ def _metrics() -> tuple[Metric, ...]:
     )
 
 
-#: The family's metrics, all times 100: shares of poems, and the accuracy of tones by place.
-METRICS: Final = _metrics()
+class Prosody(Family[Verses]):
+    """Rhyme and tone accuracy of ci, of verses with tunes and books."""
+
+    name = "prosody"
+    metrics = _metrics()
+
+    def statistics(self, verses: Verses, /) -> Array:
+        tunes, books = verses.needed("tunes"), verses.needed("books")
+        return prosody_statistics(tunes, verses.references, verses.hypotheses, books)

@@ -21,15 +21,19 @@ be wrong. Poems whose reference does not rhyme are not scored.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import combinations
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
-from espalier.metrics.rhyme_places import FREE, end_groups, end_words, majority, rhyming_places, scheme_of
+from espalier.metrics.rhyme_places import FREE, end_groups, end_words, majority, rhyming_places, scheme_of, shuffle_ends
+from espalier.metrics.texts import Verses
 from espalier.metrics.verse_format import RELEASED_MARKS, with_quotients
 from espalier.text.language import Language, tokens_of
 from espalier.verse.rhyme import CMUDICT, Rule, released_group, sounds_alike
@@ -221,3 +225,50 @@ def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: in
         *f1s,
         Metric("rhyme_accuracy", ratio(_FULL, _LETTERS, scale=100.0), alone, "no letter has two places"),
     )
+
+
+@dataclass(frozen=True)
+class Rhyme(Family[Verses]):
+    """Rhyme accuracy.
+
+    Attributes:
+        language: language of the texts.
+        umlaut: the vowel that ü rhymes with.
+        rule: rhyme rule for English.
+    """
+
+    name = "rhyme"
+    in_parts: ClassVar[tuple[str, ...]] = ("rhyme_macro_f1", "rhyme_micro_f1")
+    language: Language
+    umlaut: Literal["u"] = "u"
+    rule: Rule = "strict"
+
+    def statistics(self, verses: Verses, /) -> Array:
+        return self._of(verses, verses.hypotheses)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return rhyme_metrics(self.language, rule=self.rule)
+
+    def _of(self, verses: Verses, texts: Sequence[str]) -> Array:
+        return rhyme_statistics(verses.references, texts, verses.rhymes, language=self.language, rule=self.rule)
+
+
+@dataclass(frozen=True)
+class ShuffledRhyme(Rhyme):
+    """The chance baseline: rhyme accuracy of texts whose last words are shuffled.
+
+    Attributes:
+        seed: seed of the shuffling.
+    """
+
+    name = "rhyme_shuffled"
+    in_parts = ()
+    seed: int = field(kw_only=True)
+
+    def statistics(self, verses: Verses, /) -> Array:
+        return self._of(verses, shuffle_ends(verses.hypotheses, self.language, self.seed))
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return rhyme_metrics(self.language, rule=self.rule, shuffle_seed=self.seed)

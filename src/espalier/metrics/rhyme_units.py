@@ -18,14 +18,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, f1, ratio, signature_of
 from espalier.metrics.rhyme import lexicon_of
 from espalier.metrics.rhyme_places import FREE, end_words
+from espalier.metrics.texts import Verses
 from espalier.text.language import Language
 from espalier.verse.rhyme import group_name, pronunciations
 
@@ -88,24 +91,39 @@ def unit_statistics(
     return statistics
 
 
-def unit_metrics(language: Language) -> tuple[Metric, ...]:
-    """The metrics of both readings over `unit_statistics`, times 100, and the percentage of words of unknown sound."""
-    package, number = lexicon_of(language)
-    silent = "no letter has two lines" if language == "en" else "Chinese counts places"
-    found = []
-    for start, name, against in ((0, "rhyme_within", "lines"), (5, "rhyme_units", "reference")):
-        signature = signature_of(
-            "rhyme", protocol="overlap", lang=language, units="words+phonemes", against=against, **{package: number}
-        )
-        correct, produced, expected, macro, texts = range(start, start + 5)
-        found += [
-            Metric(f"{name}_macro_f1", ratio(macro, texts, scale=100.0), f"{signature}|mean:macro", silent),
-            Metric(
-                f"{name}_micro_f1",
-                f1(correct, produced, expected, evidence=texts, scale=100.0),
-                f"{signature}|mean:micro",
-                silent,
-            ),
-        ]
-    unknown = signature_of("rhyme", share="unknown", lang=language, **{package: number})
-    return (*found, Metric("rhyme_unknown", ratio(_UNKNOWN, _ENDS, scale=100.0), unknown, "no last words"))
+@dataclass(frozen=True)
+class RhymeUnits(Family[Verses]):
+    """Both readings of overlapping units."""
+
+    name = "rhyme_units"
+    language: Language
+
+    def statistics(self, verses: Verses, /) -> Array:
+        return unit_statistics(verses.references, verses.hypotheses, verses.rhymes, language=self.language)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        package, number = lexicon_of(self.language)
+        silent = "no letter has two lines" if self.language == "en" else "Chinese counts places"
+        found = []
+        for start, name, against in ((0, "rhyme_within", "lines"), (5, "rhyme_units", "reference")):
+            signature = signature_of(
+                "rhyme",
+                protocol="overlap",
+                lang=self.language,
+                units="words+phonemes",
+                against=against,
+                **{package: number},
+            )
+            correct, produced, expected, macro, texts = range(start, start + 5)
+            found += [
+                Metric(f"{name}_macro_f1", ratio(macro, texts, scale=100.0), f"{signature}|mean:macro", silent),
+                Metric(
+                    f"{name}_micro_f1",
+                    f1(correct, produced, expected, evidence=texts, scale=100.0),
+                    f"{signature}|mean:micro",
+                    silent,
+                ),
+            ]
+        unknown = signature_of("rhyme", share="unknown", lang=self.language, **{package: number})
+        return (*found, Metric("rhyme_unknown", ratio(_UNKNOWN, _ENDS, scale=100.0), unknown, "no last words"))

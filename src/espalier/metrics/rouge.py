@@ -23,8 +23,10 @@ import numpy as np
 from espalier.io.imports import nltk_module
 from espalier.metrics.bleu import matches, ngrams
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.metrics.stems import stem
+from espalier.metrics.texts import Pairs
 
 #: A token, in lower case.
 _RUN = re.compile("[a-z0-9]+")
@@ -83,20 +85,28 @@ def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
     return len(one) - row.bit_count()
 
 
-def rouge_metrics() -> tuple[Metric, ...]:
-    """The metrics over `rouge_statistics`, times 100."""
-    return tuple(
-        Metric(
-            key,
-            ratio(column, len(KEYS), scale=100.0),
-            signature_of(
-                "rouge", type=_TYPES[column % len(_TYPES)].upper(), f="1", mean="macro", tokens="alphanumeric",
-                stems="porter" if column < len(_TYPES) else "no", case="lower",
-                **{"rouge-score": version("rouge-score")},
-            ),
-        )
-        for column, key in enumerate(KEYS)
-    )  # fmt: skip
+class Rouge(Family[Pairs]):
+    """ROUGE of stems and of words."""
+
+    name = "rouge"
+
+    def statistics(self, pairs: Pairs, /) -> Array:
+        return rouge_statistics(pairs.references, pairs.hypotheses)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return tuple(
+            Metric(
+                key,
+                ratio(column, len(KEYS), scale=100.0),
+                signature_of(
+                    "rouge", type=_TYPES[column % len(_TYPES)].upper(), f="1", mean="macro", tokens="alphanumeric",
+                    stems="porter" if column < len(_TYPES) else "no", case="lower",
+                    **{"rouge-score": version("rouge-score")},
+                ),
+            )
+            for column, key in enumerate(KEYS)
+        )  # fmt: skip
 
 
 def _row(reference: str, hypothesis: str) -> tuple[float, ...]:

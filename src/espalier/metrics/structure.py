@@ -13,19 +13,20 @@ places per text, as if padding counted, for comparison with the printed values.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Final, NamedTuple
+from typing import Final, Literal
 
 import numpy as np
 
-from espalier.io.errors import ConfigError
 from espalier.metrics.bleu import bleu_statistics, corpus_bleu, library_bleu
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
-from espalier.metrics.perplexity import CorpusLikelihood, perplexity_metric, perplexity_statistics
+from espalier.metrics.perplexity import on_split, perplexity_metric, perplexity_statistics
+from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.text.language import LINE_JOINT
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
@@ -42,41 +43,32 @@ HEADLINE: Final = {
 #: The differences of length that are counted as right (table 6).
 DELTAS: Final = (0, 2, 4)
 
-_FAMILIES: Final = (
-    "likelihood:42",
-    "likelihood:42:dev",
-    "bleu:text",
-    "bleu:pos",
-    "bleu:pos:whole",
-    "own_weight",
-    "texts",
-)
 _ORDERS: Final = (1, 2)
 _BLEU: Final = 10  # the columns of `bleu_statistics`; then BLEU-1 and BLEU-2 of the text by itself, and 1
 _NLL, _TOKENS, _WORD_NLL, _WORDS, _PLACES = range(5)
 _WITHIN, _DISTINCT, _SEEN, _JUDGED, _LINES_SEEN, _LINES, _TEXTS = slice(0, 3), 3, 4, 5, 6, 7, 8
 
 
-def metrics_of(family: str) -> tuple[Metric, ...]:
-    """The metrics of one family. The setting of the family follows a colon.
+def structure_families(texts: Structured, *, places: int) -> list[Family[Structured]]:
+    """The families of texts under templates. `places` is as in `likelihood_statistics`."""
+    return [Likelihood(places), *_bleus(texts), OwnWeight(), LineShares()]
 
-    Raises:
-        ConfigError: the family is unknown.
-    """
-    match family.split(":"):
-        case ["likelihood", places] if places.isdecimal():
-            return _likelihood_metrics(int(places))
-        case ["likelihood", places, "dev"] if places.isdecimal():
-            return tuple(replace(each, name=f"{each.name}_dev") for each in _likelihood_metrics(int(places)))
-        case ["bleu", of]:
-            return _bleu_metrics(of, whole=False)
-        case ["bleu", of, "whole"]:
-            return _bleu_metrics(of, whole=True)
-        case ["own_weight"]:
-            return (_OWN_WEIGHT,)
-        case ["texts"]:
-            return _TEXT_METRICS
-    raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of structured texts")
+
+def library_scores(texts: Structured) -> dict[str, float]:
+    """Corpus BLEU by sacreBLEU of texts and structures, from 0 to 1."""
+    scores = {}
+    for bleu in _bleus(texts):
+        wanted, found = texts.sides(bleu.of, bleu.whole)
+        once, written = [(" ".join(row),) for row in wanted], [" ".join(row) for row in found]
+        if any(wanted) or any(found):  # else BLEU is undefined
+            for order in _ORDERS:
+                scores[bleu.key_of(order)] = library_bleu(once, written, order)["bleu"] / 100.0
+    return scores
+
+
+def _bleus(texts: Structured) -> list[SequenceBleu]:
+    """BLEU of the text and of each structure."""
+    return [SequenceBleu(of, whole) for of in ("text", *texts.symbols) for whole in (False, True)]
 
 
 # --- Likelihood ------------------------------------------------------------------------------------------------------
@@ -97,27 +89,35 @@ def likelihood_statistics(likelihood: CorpusLikelihood, places: int) -> Array:
     return statistics
 
 
-def _likelihood_metrics(places: int) -> tuple[Metric, ...]:
-    metrics = (
-        perplexity_metric("perplexity", _NLL, _TOKENS, over="tokens+end"),
-        perplexity_metric("perplexity_tokens", _WORD_NLL, _WORDS, over="tokens"),
-    )
-    padded = perplexity_metric(
-        f"perplexity_padded_{places}", _NLL, _PLACES, over=f"{places} places a text, padding at 0"
-    )
-    return (*metrics, padded) if places else metrics
+@dataclass(frozen=True)
+class Likelihood(Family[Structured]):
+    """The perplexities of references.
+
+    Attributes:
+        places: as in `likelihood_statistics`.
+        split: "dev" for the references of the dev split.
+    """
+
+    name = "likelihood"
+    places: int
+    split: Literal["dev"] | None = None
+
+    def statistics(self, texts: Structured, /) -> Array:
+        return likelihood_statistics(texts.likelihood, self.places)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        metrics = (
+            perplexity_metric("perplexity", _NLL, _TOKENS, over="tokens+end"),
+            perplexity_metric("perplexity_tokens", _WORD_NLL, _WORDS, over="tokens"),
+        )
+        padded = perplexity_metric(
+            f"perplexity_padded_{self.places}", _NLL, _PLACES, over=f"{self.places} places a text, padding at 0"
+        )
+        return on_split((*metrics, padded) if self.places else metrics, self.split)
 
 
 # --- BLEU ------------------------------------------------------------------------------------------------------------
-
-
-class Compared(NamedTuple):
-    """Sequences compared by BLEU: their name, and whether prompts are included."""
-
-    name: str
-    whole: bool
-    wanted: Sequence[Sequence[str]]
-    found: Sequence[Sequence[str]]
 
 
 def sequence_statistics(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]) -> Array:
@@ -131,29 +131,45 @@ def sequence_statistics(references: Sequence[Sequence[str]], hypotheses: Sequenc
     return np.column_stack([counts, *own, np.ones(len(counts))])
 
 
-def _bleu_key(of: str, order: int, *, sentence: bool = False, whole: bool) -> str:
-    return f"{of}_bleu_{order}{'_sentence' if sentence else ''}{'_whole' if whole else ''}"
+@dataclass(frozen=True)
+class SequenceBleu(Family[Structured]):
+    """BLEU of texts or structures.
 
+    Attributes:
+        of: "text", or the name of a structure.
+        whole: whether prompts are included.
+    """
 
-def _bleu_metrics(of: str, *, whole: bool) -> tuple[Metric, ...]:
-    def signature(order: int, mean: str, effective: str) -> str:
-        return signature_of(
-            "bleu", order=order, of=of, prompt="counted" if whole else "left-out", mean=mean, case="mixed",
-            eff=effective, tok="none", smooth="exp", scale="0-1", sacrebleu=version("sacrebleu"),
-        )  # fmt: skip
+    name = "bleu"
+    of: str
+    whole: bool = False
 
-    corpus = [
-        Metric(_bleu_key(of, order, whole=whole), _corpus(order), signature(order, "corpus", "no")) for order in _ORDERS
-    ]
-    sentences = [
-        Metric(
-            _bleu_key(of, order, sentence=True, whole=whole),
-            ratio(_BLEU + place, _BLEU + len(_ORDERS)),
-            signature(order, "texts", "yes"),
-        )
-        for place, order in enumerate(_ORDERS)
-    ]
-    return (*corpus, *sentences)
+    def statistics(self, texts: Structured, /) -> Array:
+        return sequence_statistics(*texts.sides(self.of, self.whole))
+
+    def key_of(self, order: int, mean: str = "") -> str:
+        """The name of the metric for n-grams of up to `order` words."""
+        return f"{self.of}_bleu_{order}{mean}{'_whole' if self.whole else ''}"
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+
+        def signature(order: int, mean: str, effective: str) -> str:
+            return signature_of(
+                "bleu", order=order, of=self.of, prompt="counted" if self.whole else "left-out", mean=mean,
+                case="mixed", eff=effective, tok="none", smooth="exp", scale="0-1", sacrebleu=version("sacrebleu"),
+            )  # fmt: skip
+
+        corpus = [Metric(self.key_of(order), _corpus(order), signature(order, "corpus", "no")) for order in _ORDERS]
+        sentences = [
+            Metric(
+                self.key_of(order, "_sentence"),
+                ratio(_BLEU + place, _BLEU + len(_ORDERS)),
+                signature(order, "texts", "yes"),
+            )
+            for place, order in enumerate(_ORDERS)
+        ]
+        return (*corpus, *sentences)
 
 
 def _corpus(order: int) -> Aggregate:
@@ -221,99 +237,57 @@ def _lines(text: Sequence[str], given: int = 0) -> Iterator[tuple[str, ...]]:
         line = []
 
 
-_OWN_WEIGHT: Final = Metric(
-    "own_weight",
-    ratio(0, 1),
-    signature_of("attention", on="own-symbol", head="best", mean="texts"),
-    "no attention to symbols",
-)
-_TEXT_METRICS: Final = (
-    *(
-        share_of(f"length_within_{delta}", place, _TEXTS, signature_of("length", delta=delta, unit="tokens"))
-        for place, delta in enumerate(DELTAS)
-    ),
-    # A resample repeats texts, so that every bootstrap value would lie below the value of the corpus.
-    Metric(
-        "distinct_texts",
-        ratio(_DISTINCT, _TEXTS, scale=100.0),
-        signature_of("distinct", of="texts", mean="draws", interval="none"),
-        corpus_level=True,
-    ),
-    share_of(
-        "in_training",
-        _SEEN,
-        _JUDGED,
-        signature_of("in-training", of="whole texts"),
-        "no training lines",
-    ),
-    Metric(
-        "lines_in_training",
-        ratio(_LINES_SEEN, _LINES, scale=100.0),
-        signature_of("in-training", of="lines"),
-        "no training lines",
-    ),
-)
+class OwnWeight(Family[Structured]):
+    """The attention weight on the symbol of the token to predict."""
+
+    name = "own_weight"
+    metrics = (
+        Metric(
+            "own_weight",
+            ratio(0, 1),
+            signature_of("attention", on="own-symbol", head="best", mean="texts"),
+            "no attention to symbols",
+        ),
+    )
+
+    def statistics(self, texts: Structured, /) -> Array:
+        """(texts, 2): the weight, and whether the model attends to symbols."""
+        own = np.asarray(texts.own_weights, dtype=np.float64)
+        return np.column_stack([own, own > 0])
 
 
-# --- All -------------------------------------------------------------------------------------------------------------
+class LineShares(Family[Structured]):
+    """Length and variety."""
 
+    name = "texts"
+    metrics = (
+        *(
+            share_of(f"length_within_{delta}", place, _TEXTS, signature_of("length", delta=delta, unit="tokens"))
+            for place, delta in enumerate(DELTAS)
+        ),
+        # A resample repeats texts, so that every bootstrap value would lie below the value of the corpus.
+        Metric(
+            "distinct_texts",
+            ratio(_DISTINCT, _TEXTS, scale=100.0),
+            signature_of("distinct", of="texts", mean="draws", interval="none"),
+            corpus_level=True,
+        ),
+        share_of(
+            "in_training",
+            _SEEN,
+            _JUDGED,
+            signature_of("in-training", of="whole texts"),
+            "no training lines",
+        ),
+        Metric(
+            "lines_in_training",
+            ratio(_LINES_SEEN, _LINES, scale=100.0),
+            signature_of("in-training", of="lines"),
+            "no training lines",
+        ),
+    )
 
-def structure_statistics(
-    references: Sequence[Sequence[str]],
-    hypotheses: Sequence[Sequence[str]],
-    prompts: Sequence[int],
-    symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
-    *,
-    likelihood: CorpusLikelihood,
-    own_weights: Sequence[float],
-    places: int,
-    draws: Sequence[Hashable],
-    training: Collection[tuple[str, ...]] | None = None,
-) -> dict[str, Array]:
-    """Statistics of generated texts, by family: (texts, columns of the family).
-
-    Args:
-        references, hypotheses: tokens of each text, including its prompt.
-        prompts: number of given tokens of each text.
-        symbols: for each structure, the symbols of the references' tokens and of the hypotheses' tokens.
-        likelihood: likelihood of each reference under the model.
-        own_weights: for each reference, the model's attention weight on the symbol of the token to predict; 0 if the
-            model does not attend to symbols.
-        places: as in `likelihood_statistics`.
-        draws, training: as in `text_statistics`.
-
-    Raises:
-        EspalierError: lists of different lengths, or a likelihood is not a number.
-    """
-    require_lengths("references", len(references), hypotheses=hypotheses, prompts=prompts, own_weights=own_weights)
-    families = {f"likelihood:{places}": likelihood_statistics(likelihood, places)}
-    for name, whole, wanted, found in compared(references, hypotheses, prompts, symbols):
-        families[f"bleu:{name}:whole" if whole else f"bleu:{name}"] = sequence_statistics(wanted, found)
-    own = np.asarray(own_weights, dtype=np.float64)
-    families["own_weight"] = np.column_stack([own, own > 0])
-    families["texts"] = text_statistics(references, hypotheses, prompts, draws=draws, training=training)
-    return families
-
-
-def compared(
-    references: Sequence[Sequence[str]],
-    hypotheses: Sequence[Sequence[str]],
-    prompts: Sequence[int],
-    symbols: Mapping[str, tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]],
-) -> Iterator[Compared]:
-    """The sequences compared by BLEU. Arguments are as in `structure_statistics`."""
-    for name, sides in {"text": (references, hypotheses), **symbols}.items():
-        wanted, found = ([row[given:] for row, given in zip(side, prompts, strict=True)] for side in sides)
-        yield Compared(name, False, wanted, found)
-        yield Compared(name, True, *sides)
-
-
-def library_scores(sequences: Iterable[Compared]) -> dict[str, float]:
-    """Corpus BLEU by sacreBLEU of texts and structures from `compared`, from 0 to 1."""
-    scores = {}
-    for name, whole, wanted, found in sequences:
-        once, texts = [(" ".join(row),) for row in wanted], [" ".join(row) for row in found]
-        if any(wanted) or any(found):  # else BLEU is undefined
-            for order in _ORDERS:
-                scores[_bleu_key(name, order, whole=whole)] = library_bleu(once, texts, order)["bleu"] / 100.0
-    return scores
+    def statistics(self, texts: Structured, /) -> Array:
+        return text_statistics(
+            texts.references, texts.hypotheses, texts.prompts, draws=texts.draws, training=texts.training
+        )

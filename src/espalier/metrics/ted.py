@@ -18,12 +18,15 @@ N-TED is 1. `ted_unparsed` is the share of such outputs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.syntax.constituency import linearize, read_tree
 from espalier.syntax.tree import Tree
@@ -38,10 +41,10 @@ _CUTS: Final = (*map(str, LEVELS), "full")
 _WIDTH: Final = len(_CUTS)
 _UNPARSED, _PAIRS = 3 * _WIDTH, 3 * _WIDTH + 1
 
-#: The keys of `ted_metrics`, always all of them, in this order.
+#: The keys of `Ted`, always all of them, in this order.
 KEYS: Final = (*(f"{kind}_{cut}" for kind in ("ted", "n_ted", "n_ted_max") for cut in _CUTS), "ted_unparsed")
 
-#: The keys of `guide_metrics`, and the columns of `ted_statistics` that they are of.
+#: The keys of `GuideTed`, and the columns of `ted_statistics` that they are of.
 GUIDE_KEYS: Final = ("ted_guide_8", "ted_guide_full", "n_ted_guide_8", "n_ted_guide_full")
 _GUIDE_COLUMNS: Final = (_WIDTH - 2, _WIDTH - 1, 2 * _WIDTH - 2, 2 * _WIDTH - 1)
 
@@ -185,22 +188,55 @@ def full_distances(statistics: Array) -> Array:
     return statistics[:, _WIDTH - 1]
 
 
-def ted_metrics() -> tuple[Metric, ...]:
-    """The metrics over `ted_statistics`, by `KEYS`: in nodes, as quotients (from 0, not times 100), and in percent."""
-    norms = ("none", "reference", "larger")
-    distances = (
-        Metric(
-            key,
-            ratio(column, _PAIRS),
-            signature_of(
-                "ted", levels=_CUTS[column % _WIDTH], leaves="tags", costs="unit", norm=norms[column // _WIDTH],
-                mean="macro", unparsed="deletes-all",
-            ),
-            "no pairs",
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Constituency trees as Penn strings.
+
+    Attributes:
+        references: parses of the references, uncut.
+        hypotheses: parses of the outputs by the same parser, or the trees that an expander wrote, without words; an
+            empty string means that there is none.
+        templates: the parses, or their top levels, that guided the outputs; None means those of the references.
+        guides: the tree that guided each output, "" for none; None if no output had a tree.
+    """
+
+    references: Sequence[str]
+    hypotheses: Sequence[str]
+    templates: Sequence[str] | None = None
+    guides: Sequence[str] | None = None
+
+    @cached_property
+    def distances(self) -> Array:
+        """`ted_statistics`."""
+        return ted_statistics(self.references, self.hypotheses)
+
+
+class Ted(Family[Trees]):
+    """Tree edit distances between outputs and references."""
+
+    name = "ted"
+
+    def statistics(self, trees: Trees, /) -> Array:
+        return trees.distances
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        norms = ("none", "reference", "larger")
+        distances = (
+            Metric(
+                key,
+                ratio(column, _PAIRS),
+                signature_of(
+                    "ted", levels=_CUTS[column % _WIDTH], leaves="tags", costs="unit", norm=norms[column // _WIDTH],
+                    mean="macro", unparsed="deletes-all",
+                ),
+                "no pairs",
+            )
+            for column, key in enumerate(KEYS[:_UNPARSED])
+        )  # fmt: skip
+        return *distances, share_of(
+            KEYS[_UNPARSED], _UNPARSED, _PAIRS, signature_of("ted", counts="unparsed"), "no pairs"
         )
-        for column, key in enumerate(KEYS[:_UNPARSED])
-    )  # fmt: skip
-    return *distances, share_of(KEYS[_UNPARSED], _UNPARSED, _PAIRS, signature_of("ted", counts="unparsed"), "no pairs")
 
 
 # --- The guide -------------------------------------------------------------------------------------------------------
@@ -229,10 +265,19 @@ def guide_statistics(
     return own[:, [*_GUIDE_COLUMNS, _PAIRS]] * np.array([[bool(guide)] for guide in guides], float).reshape(-1, 1)
 
 
-def guide_metrics() -> tuple[Metric, ...]:
-    """The metrics over `guide_statistics`."""
-    metrics = ted_metrics()
-    return tuple(
-        Metric(key, ratio(place, len(GUIDE_KEYS)), f"{metrics[column].signature}|to:guide", "no guides")
-        for place, (key, column) in enumerate(zip(GUIDE_KEYS, _GUIDE_COLUMNS, strict=True))
-    )
+class GuideTed(Family[Trees]):
+    """Tree edit distances between outputs and guides."""
+
+    name = "ted_guide"
+
+    def statistics(self, trees: Trees, /) -> Array:
+        guides = [""] * len(trees.references) if trees.guides is None else trees.guides
+        return guide_statistics(guides, trees.references, trees.hypotheses, trees.distances)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        metrics = Ted().metrics
+        return tuple(
+            Metric(key, ratio(place, len(GUIDE_KEYS)), f"{metrics[column].signature}|to:guide", "no guides")
+            for place, (key, column) in enumerate(zip(GUIDE_KEYS, _GUIDE_COLUMNS, strict=True))
+        )

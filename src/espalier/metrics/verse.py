@@ -1,42 +1,25 @@
-"""All metrics of generated verse (SongNet, section 4.3): one fixed set of keys for all systems, languages and rules.
-
-Statistics are grouped by family, with one row per text. The name of a family has its settings after colons:
-
-    perplexity, perplexity:dev, distinct, distinct:pooled, format:RULES, rhyme:LANGUAGE:u:RULE,
-    rhyme_shuffled:LANGUAGE:u:RULE:SEED, rhyme_units:LANGUAGE, prosody, literals, integrity,
-    integrity:SEEDS:SAMPLES
-
-The u after a language means that ü rhymes with u. `prosody` needs a rhyme book and a form book; its keys are those of
-`espalier.metrics.prosody`. The last part `seen` or `new` selects the rows whose format occurs, or does not occur, in
-training. `perplexity:dev` has other rows: the statistics of `perplexity` for the references of the dev split.
-"""
+"""All metrics of generated verse (SongNet, section 4.3): one fixed set of keys for all systems, languages and rules."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Final, cast, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-import numpy as np
-
-from espalier.io.errors import ConfigError, EspalierError
-from espalier.metrics import distinct, literals, prosody
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.integrity import METRICS as INTEGRITY
-from espalier.metrics.integrity import deviation_metrics
-from espalier.metrics.metric import Metric, require_lengths
+from espalier.metrics.distinct import Distinct
+from espalier.metrics.family import Family, by_part
+from espalier.metrics.integrity import Integrity
+from espalier.metrics.literals import Literals
 from espalier.metrics.perplexity import METRICS as PERPLEXITY
-from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
-from espalier.metrics.rhyme import rhyme_metrics, rhyme_statistics
-from espalier.metrics.rhyme_places import shuffle_ends
-from espalier.metrics.rhyme_units import unit_metrics, unit_statistics
-from espalier.metrics.verse_format import RULES, Rules, format_metrics, format_statistics
-from espalier.text.language import LANGUAGES, Language
+from espalier.metrics.perplexity import Perplexity
+from espalier.metrics.prosody import Prosody
+from espalier.metrics.rhyme import Rhyme, ShuffledRhyme
+from espalier.metrics.rhyme_units import RhymeUnits
+from espalier.metrics.texts import Verses
+from espalier.metrics.verse_format import FormatAccuracy, Rules
 from espalier.verse.rhyme import Rule
-from espalier.verse.text import units_of
 
-#: The metrics of `verse_statistics`, always all of them.
+#: The metrics of verses of which only texts, language and likelihood are known, always all of them.
 KEYS: Final = (
     "perplexity",
     "perplexity_words",
@@ -73,20 +56,12 @@ KEYS: Final = (
     "rhyme_unknown",
 )
 
-
-#: The metrics of `perplexity:dev`. The paper prints perplexities of both splits.
+#: The metrics of `Perplexity` of the dev split. The paper prints perplexities of both splits.
 DEV_KEYS: Final = tuple(f"{metric.name}_dev" for metric in PERPLEXITY)
 
 #: The texts whose format occurs in training, and the others; of these metrics, a value of each under NAME_PART.
 PARTS: Final = ("seen", "new")
-OF_PARTS: Final = (
-    "perplexity",
-    "perplexity_words",
-    "format_macro_f1",
-    "format_micro_f1",
-    "rhyme_macro_f1",
-    "rhyme_micro_f1",
-)
+OF_PARTS: Final = (*Perplexity.in_parts, *FormatAccuracy.in_parts, *Rhyme.in_parts)
 PART_KEYS: Final = tuple(f"{name}_{part}" for part in PARTS for name in OF_PARTS)
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
@@ -101,147 +76,40 @@ HEADLINE: Final = {
     "integ": "integrity",
 }
 
-_FAMILIES: Final = (
-    "perplexity", "perplexity:dev", "distinct", "distinct:pooled", *(f"format:{rules}" for rules in RULES),
-    "rhyme:zh:u:strict", "rhyme_shuffled:zh:u:strict:1", "rhyme_units:en", "prosody", "literals",
-    "integrity", "integrity:1:5",
-)  # fmt: skip
 
+def verse_families(verses: Verses, *, rules: Rules, seed: int, rule: Rule = "strict") -> list[Family[Verses]]:
+    """The families of which the verses have what they are computed from.
 
-def metrics_of(family: str) -> tuple[Metric, ...]:
-    """The metrics of one family.
-
-    Raises:
-        ConfigError: the family is unknown.
+    Args:
+        rules: rules of format accuracy.
+        seed: seed of the shuffled baseline.
+        rule: rule for when English words rhyme.
     """
-    *base, part = family.split(":")
-    if part in PARTS:
-        return tuple(
-            replace(
-                metric,
-                name=f"{metric.name}_{part}",
-                signature=f"{metric.signature}|formats:{part}",
-                undefined=f"no text of a format that is {part}, or {metric.undefined}",
-            )
-            for metric in metrics_of(":".join(base))
-            if metric.name in OF_PARTS
-        )
-    match family.split(":"):
-        case ["perplexity"]:
-            return PERPLEXITY
-        case ["perplexity", "dev"]:
-            return tuple(replace(metric, name=f"{metric.name}_dev") for metric in PERPLEXITY)
-        case ["distinct"]:
-            return distinct.MACRO
-        case ["distinct", "pooled"]:
-            return distinct.MICRO
-        case ["literals"]:
-            return literals.METRICS
-        case ["prosody"]:
-            return prosody.METRICS
-        case ["rhyme_units", language] if language in LANGUAGES:
-            return unit_metrics(language)
-        case ["integrity"]:
-            return INTEGRITY
-        case ["integrity", seeds, samples] if seeds.isdecimal() and samples.isdecimal():
-            return deviation_metrics(int(seeds), int(samples))
-        case ["format", rules] if rules in RULES:
-            return format_metrics(rules)
-        case [("rhyme" | "rhyme_shuffled") as kind, language, "u", rule, *seed] if (
-            language in LANGUAGES
-            and rule in get_args(Rule)
-            and [part.isdecimal() for part in seed] == [True] * (kind == "rhyme_shuffled")
-        ):
-            return rhyme_metrics(
-                language,
-                rule=cast(Rule, rule),
-                shuffle_seed=int(seed[0]) if seed else None,
-            )
-    raise ConfigError.unknown("family", family, _FAMILIES, where="metrics of verse")
+    language = verses.language
+    families: list[Family[Verses]] = [
+        Perplexity(),
+        Distinct(),
+        Distinct(pooled=True),
+        FormatAccuracy(rules),
+        Rhyme(language, rule=rule),
+        ShuffledRhyme(language, rule=rule, seed=seed),
+        RhymeUnits(language),
+    ]
+    if verses.books is not None and verses.tunes is not None and language == "zh":
+        families.append(Prosody())
+    if verses.marks is not None:
+        families += [Integrity(), Integrity(len({*verses.seeds}), len({*verses.samples}))]
+    if verses.templates is not None:
+        families.append(Literals())
+    return families
 
 
-def by_format(statistics: Mapping[str, Array], seen: Sequence[bool]) -> dict[str, Array]:
+def by_format(statistics: Mapping[Family[Any], Array], seen: Sequence[bool]) -> dict[Family[Any], Array]:
     """For each part, a copy of the families with metrics in `PART_KEYS`, with zeros for rows outside the part.
 
     Args:
-        statistics: result of `verse_statistics`.
+        statistics: statistics of verses.
         seen: for each text, whether its format occurs in training.
     """
-    places = np.array(seen, dtype=bool)[:, None]
-    families = [name for name in statistics if name.partition(":")[0] in ("perplexity", "format", "rhyme")]
-    return {
-        f"{name}:{part}": np.where(places == (part == "seen"), statistics[name], 0.0)
-        for part in PARTS
-        for name in families
-    }
-
-
-def verse_statistics(
-    references: Sequence[str],
-    hypotheses: Sequence[str],
-    rhymes: Sequence[str],
-    *,
-    language: Language,
-    rules: Rules,
-    seed: int,
-    likelihood: CorpusLikelihood | None = None,
-    draws: Sequence[Hashable] | None = None,
-    rule: Rule = "strict",
-    tunes: Sequence[str] | None = None,
-    books: Path | None = None,
-) -> dict[str, Array]:
-    """Statistics of generated verse and of the references, whose formats the verse had to follow.
-
-    Args:
-        references: verses in the form of `espalier.verse.text`; they define the formats.
-        hypotheses: one per reference; an empty text counts as wrong.
-        rhymes: one scheme per reference, a letter or "." per unit; "" (Chinese) derives it from the reference.
-        language: language of all texts.
-        rules: rules of format accuracy.
-        seed: seed of the shuffled baseline.
-        likelihood: likelihood of each reference under the model. Without it the perplexities are undefined.
-        draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all belong to one draw.
-        rule: rule for when English words rhyme.
-        tunes: tune name of each reference, needed for `prosody`.
-        books: the folder of the source `couyun`. Without it the family `prosody` is missing.
-
-    Returns:
-        (texts, columns of the family), by family; the scores are listed by `metrics_of` and `KEYS`.
-
-    Raises:
-        EspalierError: the lists differ in length, a reference is empty, or a scheme does not fit its reference.
-    """
-    count = len(references)
-    require_lengths("references", count, hypotheses=hypotheses, rhymes=rhymes)
-    if draws is not None:
-        require_lengths("references", count, draws=draws)
-    for row, (reference, rhyme) in enumerate(zip(references, rhymes, strict=True), start=1):
-        units = len(units_of(reference))
-        if not units:
-            raise EspalierError("the reference is empty", where=f"scoring, row {row}", remedy="filter it out before")
-        if rhyme and len(rhyme) != units:
-            raise EspalierError(
-                f"{len(rhyme)} rhyme letters for {units} units",
-                where=f"scoring, row {row}",
-                remedy="give one letter per unit, . for none",
-            )
-    if likelihood is None:
-        likelihood = CorpusLikelihood([0.0] * count, [0] * count, [0.0] * count, [0] * count)
-    require_lengths("references", count, likelihood=likelihood.nll)
-
-    def rhyme_rows(texts: Sequence[str]) -> Array:
-        return rhyme_statistics(references, texts, rhymes, language=language, rule=rule)
-
-    settings = f"{language}:u:{rule}"
-    families = {
-        "perplexity": perplexity_statistics(likelihood),
-        "distinct": distinct.distinct_statistics(hypotheses, language),
-        "distinct:pooled": distinct.draw_shares(hypotheses, language, draws),
-        f"format:{rules}": format_statistics(references, hypotheses, language=language, rules=rules),
-        f"rhyme:{settings}": rhyme_rows(hypotheses),
-        f"rhyme_shuffled:{settings}:{seed}": rhyme_rows(shuffle_ends(hypotheses, language, seed)),
-        f"rhyme_units:{language}": unit_statistics(references, hypotheses, rhymes, language=language),
-    }
-    if books is not None and tunes is not None and language == "zh":
-        families["prosody"] = prosody.prosody_statistics(tunes, references, hypotheses, books)
-    return families
+    divided = {family: rows for family, rows in statistics.items() if family.in_parts}
+    return by_part(divided, {"seen": seen, "new": [not each for each in seen]})

@@ -8,12 +8,15 @@ units are correct and the format has m units, then p = n'/n and r = n'/m.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from espalier.metrics.bootstrap import Array
+from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
+from espalier.metrics.texts import Verses
 from espalier.text.language import Language, is_mark
 from espalier.verse.text import tokens_by_unit
 
@@ -95,34 +98,50 @@ def format_statistics(
     return statistics
 
 
-def format_metrics(rules: Rules) -> tuple[Metric, ...]:
-    """The metrics over `format_statistics`, all times 100.
+@dataclass(frozen=True)
+class FormatAccuracy(Family[Verses]):
+    """Format accuracy by a set of rules."""
 
-    Macro-F1 is the mean F1 over texts in the paper's protocol, and the F1 of mean p and mean r in the released one.
-    """
-    delta, with_marks = RULES[rules]
-    details = {"rules": rules, "delta": delta, "length": "words+marks"}
-    paper = signature_of("format", protocol="paper", **details, marks="placed" if with_marks else "ignored", r="n'/m")
-    released = signature_of(
-        "format", protocol="released", **details, marks="sequence" if with_marks else "ignored", r="n'/min(m,n)"
-    )
-    return (
-        Metric("format_macro_p", ratio(_P, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
-        Metric("format_macro_r", ratio(_R, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
-        Metric("format_macro_f1", ratio(_F1, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
-        Metric("format_micro_p", ratio(_CORRECT, _GENERATED, evidence=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
-        Metric("format_micro_r", ratio(_CORRECT, _EXPECTED, evidence=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
-        Metric(
-            "format_micro_f1", f1(_CORRECT, _GENERATED, _EXPECTED, evidence=_TEXTS, scale=100.0), f"{paper}|mean:micro"
-        ),
-        Metric(
-            "format_released_macro_f1",
-            f1_of_means(_RELEASED + _P, _RELEASED + _R, evidence=_TEXTS, scale=100.0),
-            f"{released}|mean:macro|f1:of-means",
-        ),
-        Metric(
-            "format_released_micro_f1",
-            f1(_RELEASED + _CORRECT, _RELEASED + _GENERATED, _RELEASED + _EXPECTED, evidence=_TEXTS, scale=100.0),
-            f"{released}|mean:micro",
-        ),
-    )
+    name = "format"
+    in_parts = ("format_macro_f1", "format_micro_f1")
+    rules: Rules
+
+    def statistics(self, verses: Verses, /) -> Array:
+        return format_statistics(verses.references, verses.hypotheses, language=verses.language, rules=self.rules)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics, all times 100.
+
+        Macro-F1 is the mean F1 over texts in the paper's protocol, and the F1 of mean p and mean r in the released one.
+        """
+        delta, with_marks = RULES[self.rules]
+        details = {"rules": self.rules, "delta": delta, "length": "words+marks"}
+        paper = signature_of(
+            "format", protocol="paper", **details, marks="placed" if with_marks else "ignored", r="n'/m"
+        )
+        released = signature_of(
+            "format", protocol="released", **details, marks="sequence" if with_marks else "ignored", r="n'/min(m,n)"
+        )
+        return (
+            Metric("format_macro_p", ratio(_P, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
+            Metric("format_macro_r", ratio(_R, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
+            Metric("format_macro_f1", ratio(_F1, _TEXTS, scale=100.0), f"{paper}|mean:macro"),
+            Metric("format_micro_p", ratio(_CORRECT, _GENERATED, evidence=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+            Metric("format_micro_r", ratio(_CORRECT, _EXPECTED, evidence=_TEXTS, scale=100.0), f"{paper}|mean:micro"),
+            Metric(
+                "format_micro_f1",
+                f1(_CORRECT, _GENERATED, _EXPECTED, evidence=_TEXTS, scale=100.0),
+                f"{paper}|mean:micro",
+            ),
+            Metric(
+                "format_released_macro_f1",
+                f1_of_means(_RELEASED + _P, _RELEASED + _R, evidence=_TEXTS, scale=100.0),
+                f"{released}|mean:macro|f1:of-means",
+            ),
+            Metric(
+                "format_released_micro_f1",
+                f1(_RELEASED + _CORRECT, _RELEASED + _GENERATED, _RELEASED + _EXPECTED, evidence=_TEXTS, scale=100.0),
+                f"{released}|mean:micro",
+            ),
+        )

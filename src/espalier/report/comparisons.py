@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from espalier.metrics.metric import Metric, columns_by_family
+from espalier.metrics.metric import Metric
 from espalier.metrics.paired import paired
+from espalier.metrics.registry import families_of
 from espalier.report.printed import Column, Printed
 from espalier.report.results import Comparison
 
@@ -26,11 +27,17 @@ class RunSegments:
     Attributes:
         table: one row per segment: `id`, `cluster`, `seed`, `sample`, and the statistics in columns FAMILY.PLACE. Cells
             are empty if a family has no statistics for a segment.
-        metrics_of: function from a family to its metrics.
+        task: the task that the run was scored by.
     """
 
     table: pd.DataFrame
-    metrics_of: Callable[[str], Sequence[Metric]]
+    task: str
+
+    @property
+    def metrics(self) -> list[tuple[Metric, list[str]]]:
+        """All metrics, each with the columns of its statistics."""
+        families = families_of(self.table.columns, self.task)
+        return [(metric, columns) for family, columns in families.items() for metric in family.metrics]
 
 
 class Statistics(NamedTuple):
@@ -118,11 +125,11 @@ def _rows(system: Statistics, ids: pd.Index[Any]) -> Any:
 def _statistics(run: RunSegments) -> dict[str, Statistics]:
     """For each metric, the statistics of each seed, summed over the samples of an id."""
     statistics: dict[str, Statistics] = {}
-    for family, columns in columns_by_family(map(str, run.table.columns)).items():
+    for family, columns in families_of(run.table.columns, run.task).items():
         rows = run.table[["seed", "id", "cluster", *columns]].dropna(how="all", subset=columns)
         by_seed = [
             table.groupby(["id", "cluster"], sort=True)[columns].sum() for _, table in rows.groupby("seed", sort=True)
         ]
         if by_seed:
-            statistics |= {metric.name: Statistics(metric, by_seed) for metric in run.metrics_of(family)}
+            statistics |= {metric.name: Statistics(metric, by_seed) for metric in family.metrics}
     return statistics

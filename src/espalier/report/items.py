@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from espalier.metrics.metric import Metric, columns_by_family
+from espalier.metrics.metric import Metric
 from espalier.report.comparisons import RunSegments
 from espalier.report.printed import Column, Printed
 from espalier.text.language import Language
@@ -97,7 +97,11 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
         runs: runs in the order of display.
         characters: largest number of characters in all texts and trees; beyond it, items are dropped at even distances.
     """
-    metrics = [_metrics_of(run.segments) for run in runs]
+    # Metrics that are defined for single segments, by name.
+    metrics = [
+        {metric.name: (metric, columns) for metric, columns in run.segments.metrics if not metric.corpus_level}
+        for run in runs
+    ]
     columns: dict[str, Column] = {}
     named: dict[str, list[str]] = {}
     for column in printed.columns.values():
@@ -172,17 +176,6 @@ def _titles(runs: Sequence[RunTexts]) -> list[str]:
     """A title for each run, with its key if several runs share the title."""
     counts = Counter(run.title for run in runs)
     return [run.title if counts[run.title] == 1 and run.title else f"{run.title} {run.key}".strip() for run in runs]
-
-
-def _metrics_of(segments: RunSegments) -> dict[str, tuple[Metric, list[str]]]:
-    """Metrics that are defined for single segments, by name, each with the columns of its statistics."""
-    families = columns_by_family(map(str, segments.table.columns))
-    return {
-        metric.name: (metric, columns)
-        for family, columns in families.items()
-        for metric in segments.metrics_of(family)
-        if not metric.corpus_level
-    }
 
 
 def _scores(

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from espalier.datasets.structure.data import StructureBatch, StructureData
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
-    from espalier.metrics.metric import Metric
-    from espalier.metrics.perplexity import CorpusLikelihood
+    from espalier.metrics.texts import CorpusLikelihood
 
 
 class ComposeDecoder(Decoder):
@@ -243,40 +242,33 @@ class ComposeTask:
 
     def statistics(self, outputs: Outputs, scoring: ComposeScoring) -> list[Segments]:
         """Likelihood, BLEU of text and structures, length and variety of each text; likelihood of the dev split."""
-        from espalier.metrics.structure import compared, library_scores, likelihood_statistics, structure_statistics
+        from espalier.metrics.family import statistics_of
+        from espalier.metrics.structure import Likelihood, library_scores, likelihood_statistics, structure_families
+        from espalier.metrics.texts import Structured
 
         table, dev, language, train = outputs.table, outputs.dev, outputs.language, outputs.training()
         parses = outputs.parses()
         names = outputs.facts["structures"].split()
         wanted = _symbols(names, table["reference_words"].tolist(), table["reference_tags"].tolist(), language)
         found = _symbols(names, parses["target_words"].tolist(), parses["target_tags"].tolist(), language)
-        sides = (
+        texts = Structured(
             [tokens_of(text, language) for text in table["reference"]],
             [tokens_of(text, language) for text in table["text"]],
             table["prompt"].tolist(),
             {name: (wanted[name], found[name]) for name in names},
-        )
-        families = structure_statistics(
-            *sides,
             likelihood=_likelihood(table),
             own_weights=table["own_weight"].tolist(),
-            places=scoring.padded,
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
             training=_lines(train) if train is not None else None,
         )
         keys = list(SEGMENT_COLUMNS)
         tagged = {"text_words": parses["target_words"].tolist(), "text_tags": parses["target_tags"].tolist()}
-        test = Segments(table[keys].assign(**tagged), families, library_scores(compared(*sides)))
+        families = statistics_of(structure_families(texts, places=scoring.padded), texts)
+        test = Segments(table[keys].assign(**tagged), families, library_scores(texts))
         if dev is None:
             return [test]
         statistics = likelihood_statistics(_likelihood(dev), scoring.padded)
-        return [test, Segments(dev[keys], {f"likelihood:{scoring.padded}:dev": statistics})]
-
-    def metrics(self, family: str) -> tuple[Metric, ...]:
-        """The metrics of texts under a template."""
-        from espalier.metrics.structure import metrics_of
-
-        return metrics_of(family)
+        return [test, Segments(dev[keys], {Likelihood(scoring.padded, "dev"): statistics})]
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """Perplexity, BLEU of text and of structures, length, and the share of lines that occur in training."""
@@ -338,6 +330,6 @@ def _symbols(
 
 
 def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
-    from espalier.metrics.perplexity import CorpusLikelihood
+    from espalier.metrics.texts import CorpusLikelihood
 
     return CorpusLikelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns[:4]))

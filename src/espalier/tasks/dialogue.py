@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
-    from espalier.metrics.metric import Metric
+    from espalier.metrics.replies import Replies
 
 
 class DialogueTask:
@@ -155,20 +155,17 @@ class DialogueTask:
         """Statistics by segment. A segment is a pair under one of the model's seeds."""
         import numpy as np
 
-        from espalier.metrics.dialogue import library_scores
+        from espalier.metrics.dialogue import library_scores, reply_families
 
         table = outputs.table
         tables = [rows for _, rows in table.groupby("seed", sort=False)]
-        seeds = [_statistics(rows, outputs) for rows in tables]
-        families = {family: np.concatenate([statistics[family] for statistics in seeds]) for family in seeds[0]}
+        seeds = [_replies(rows, outputs) for rows in tables]
+        families = {
+            family: np.concatenate([family.statistics(replies) for replies in seeds])
+            for family in reply_families(seeds[0])
+        }
         first = table[table["sample"] == 0].reset_index(drop=True)
         return [Segments(first[list(SEGMENT_COLUMNS)], families, library_scores(map(_texts, tables)))]
-
-    def metrics(self, family: str) -> tuple[Metric, ...]:
-        """The metrics of replies."""
-        from espalier.metrics.dialogue import metrics_of
-
-        return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """BLEU, variety, perplexity, and defects of the replies."""
@@ -244,14 +241,14 @@ def _texts(table: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:
     return first["source"].tolist(), first["reference"].tolist(), lists
 
 
-def _statistics(table: pd.DataFrame, outputs: Outputs) -> dict[str, Any]:
-    """The statistics of one seed's rows by family, one row per pair."""
-    from espalier.metrics.dialogue import dialogue_statistics
+def _replies(table: pd.DataFrame, outputs: Outputs) -> Replies:
+    """The replies of one seed, one row per pair."""
+    from espalier.metrics.replies import Replies
 
     first = table[table["sample"] == 0]
     tree = outputs.facts["writes"] == "tree"
     is_grammatical = outputs.is_grammatical
-    return dialogue_statistics(
+    return Replies(
         *_texts(table),
         writes="tree" if tree else "chain",
         likelihood=(first["nll"].tolist(), first["words"].tolist()),

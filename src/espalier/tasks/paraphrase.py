@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.granularity import GranularityValues
-    from espalier.metrics.metric import Metric
 
 
 class ParaphraseTask:
@@ -144,12 +143,6 @@ class ParaphraseTask:
     def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
         """For texts, the families named by scoring; for trees, the similarity to the references' trees."""
         return statistics_of(outputs, scoring)
-
-    def metrics(self, family: str) -> tuple[Metric, ...]:
-        """The metrics of paraphrases and of expansions."""
-        from espalier.metrics.paraphrase import metrics_of
-
-        return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """BLEU, ROUGE, METEOR, tree edit distance and iBLEU of texts; tree edit distance of trees."""

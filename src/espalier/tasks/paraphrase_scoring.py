@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
@@ -15,7 +14,8 @@ from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
 from espalier.tasks.training_pairs import TrainingPairs
 
 if TYPE_CHECKING:
-    from espalier.metrics.paraphrase import Sides
+    from espalier.metrics.ted import Trees
+    from espalier.metrics.texts import Pairs
 
 
 class PairScoring(Scoring):
@@ -48,52 +48,49 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
     If the dataset keeps its training pairs, there are also families for the pairs that share no side with them
     (`unseen`), and for those whose sides they link (`joined`).
     """
+    from espalier.metrics.expansion import FAMILIES
+    from espalier.metrics.family import by_part, statistics_of
     from espalier.metrics.paraphrase import (
-        Sides,
-        by_part,
-        expansion_statistics,
         library_protocols,
         library_scores,
         paraphrase_statistics,
         protocol_statistics,
     )
+    from espalier.metrics.ted import Trees
+    from espalier.metrics.texts import Pairs
 
     table, parsed, wanted = outputs.table, outputs.annotations is not None, {*scoring.families}
-    trees = table["reference_tree"].tolist()
-    templates = [template or tree for template, tree in zip(table["template"], trees, strict=True)]
+    references = table["reference_tree"].tolist()
+    templates = [template or tree for template, tree in zip(table["template"], references, strict=True)]
     rows = table[list(SEGMENT_COLUMNS)]
     if outputs.facts["writes"] == "tree":
-        found = table["tree"].tolist()
-        families = expansion_statistics(trees, found, templates=templates)
-        return [Segments(rows, families, audits=_audits(trees, found, families, outputs.seed))]
-    sides = Sides(*(table[name].tolist() for name in ("source", "reference", "text")))
+        found = Trees(references, table["tree"].tolist(), templates)
+        return [Segments(rows, statistics_of(FAMILIES, found), audits=_audits(found, outputs.seed))]
     parses = outputs.parses()["target_tree"].tolist() if parsed else None
+    trees = None if parses is None else Trees(references, parses, templates, table["guide"].tolist())
     if parses is not None:
         rows = rows.assign(tree=parses)
     train = outputs.training() if "defects" in wanted else None
-    families = paraphrase_statistics(
-        *sides,
-        trees if parsed else None,
-        parses,
-        templates=templates,
-        guides=table["guide"].tolist(),
+    pairs = Pairs(
+        table["source"].tolist(),
+        table["reference"].tolist(),
+        table["text"].tolist(),
         likelihood=(table["nll"].tolist(), table["tokens"].tolist()),
         wordnet=outputs.lexicon,
         training_words=None if train is None else train.words(),
-        scored=wanted,
     )
-    library = library_scores(*sides) if "similarity" in wanted else {}
-    pairs = outputs.extras().get("pairs") if scoring.parts else None
-    parts = TrainingPairs(pairs).parts(sides.sources, sides.references) if pairs is not None else {}
+    families = paraphrase_statistics(pairs, trees, scored=wanted)
+    library = library_scores(*pairs.sides) if "similarity" in wanted else {}
+    trained = outputs.extras().get("pairs") if scoring.parts else None
+    parts = TrainingPairs(trained).parts(pairs.sources, pairs.references) if trained is not None else {}
     if {"released", "paper", "copies"} & wanted:
-        cut = _cut(sides, outputs, scoring.pieces)
+        cut = _cut(pairs, outputs, scoring.pieces)
         families |= protocol_statistics(
-            sides, cut, pieces=scoring.pieces, smoothing=scoring.smoothing, alphas=scoring.alphas,
-            wordnet=outputs.lexicon, scored=wanted,
-        )  # fmt: skip
-        library |= library_protocols(sides, cut, alphas=scoring.alphas, parts=parts) if "paper" in wanted else {}
+            pairs, cut, pieces=scoring.pieces, smoothing=scoring.smoothing, alphas=scoring.alphas, scored=wanted
+        )
+        library |= library_protocols(pairs, cut, alphas=scoring.alphas, parts=parts) if "paper" in wanted else {}
     families |= by_part(families, parts)
-    audits = _audits(trees, parses, families, outputs.seed) if "ted" in families and parses is not None else {}
+    audits = _audits(trees, outputs.seed) if "trees" in wanted and trees is not None else {}
     return [Segments(rows, families, library, audits)]
 
 
@@ -119,23 +116,22 @@ def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
     return counts
 
 
-def _cut(sides: Sides, outputs: Outputs, pieces: int) -> Sides:
-    """The sides, cut after their first `pieces` word pieces.
+def _cut(pairs: Pairs, outputs: Outputs, pieces: int) -> Pairs:
+    """The pairs with their sides cut after their first `pieces` word pieces.
 
     Raises:
         DataError: the vocabulary is missing.
     """
-    from espalier.metrics.paraphrase import Sides
+    from espalier.metrics.texts import Pairs
 
     if outputs.train is None:
         raise DataError("no vocabulary to cut the texts by", file="scoring", remedy="score where the dataset is")
     vocabulary = outputs.train().vocabulary
-    return Sides(*(vocabulary.cut(side, pieces) for side in sides))
+    sources, references, hypotheses = (vocabulary.cut(side, pieces) for side in pairs.sides)
+    return Pairs(sources, references, hypotheses, wordnet=pairs.wordnet)
 
 
-def _audits(
-    references: Sequence[str], hypotheses: Sequence[str], families: Mapping[str, Any], seed: int
-) -> dict[str, dict[str, Any]]:
+def _audits(trees: Trees, seed: int) -> dict[str, dict[str, Any]]:
     from espalier.metrics.ted_audit import ted_audit
 
-    return {"ted_audit": ted_audit(references, hypotheses, families["ted"], seed=seed)}
+    return {"ted_audit": ted_audit(trees.references, trees.hypotheses, trees.distances, seed=seed)}

@@ -9,8 +9,9 @@ import pandas as pd
 
 from espalier.io.hashing import digest
 from espalier.metrics.bootstrap import Array
-from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
-from espalier.metrics.registry import own_names, own_or, own_statistics, require_own_names
+from espalier.metrics.family import Family, family_scores, statistics_of
+from espalier.metrics.metric import Score, confirmed, details_json, headline_json
+from espalier.metrics.registry import Own, require_own_names
 from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Segments, Task
 
 
@@ -27,15 +28,14 @@ def scored(
         with counts.
     """
     options = kind.scoring.model_validate(scoring)
-    own = own_statistics(outputs, options.own_metrics)
+    own = statistics_of(map(Own, options.own_metrics), outputs)
     first, *others = kind.statistics(outputs, options)
     blocks = [_with_own(first, own, outputs.table), *others]
-    metrics_of = own_or(kind.metrics)
-    require_own_names([family for block in blocks for family in block.families], metrics_of)
+    require_own_names([family for block in blocks for family in block.families])
     scores: dict[str, Score] = {}
     for block in blocks:
         groups = block.rows["cluster"].tolist()
-        scores |= confirmed(family_scores(block.families, metrics_of, seed=outputs.seed, groups=groups), block.library)
+        scores |= confirmed(family_scores(block.families, seed=outputs.seed, groups=groups), block.library)
     table = outputs.table
     counts = {
         "records": int(table["id"].nunique()),
@@ -47,21 +47,21 @@ def scored(
     audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
     # Scores compare if they are of the same records.
     ids = digest(*sorted(set(table["id"])))
-    headline = {**kind.headline(outputs), **{name: name for name in own_names(options.own_metrics)}}
+    headline = {**kind.headline(outputs), **{metric.name: metric.name for family in own for metric in family.metrics}}
     details = {**details_json(scores), **audits, "ids": ids, "counts": counts}
     return _table(blocks), headline_json(scores, headline), details
 
 
-def _with_own(block: Segments, own: Mapping[str, Array], table: pd.DataFrame) -> Segments:
+def _with_own(block: Segments, own: Mapping[Family[Any], Array], table: pd.DataFrame) -> Segments:
     """The segments of a task with the statistics of user-defined metrics, which have one row per text.
 
     If a segment consists of all samples of a record, as in dialogue, the rows of its samples are summed.
     """
     keys = list(SEGMENT_COLUMNS) if len(block.rows) == len(table) else ["id", "seed"]
-    for name, rows in own.items():
+    for family, rows in own.items():
         sums = pd.DataFrame(rows).groupby([table[key].to_numpy() for key in keys], sort=False).sum()
         rows = sums.loc[pd.MultiIndex.from_frame(block.rows[keys])].to_numpy()
-        block = block._replace(families={**block.families, name: rows})
+        block = block._replace(families={**block.families, family: rows})
     return block
 
 
@@ -70,7 +70,7 @@ def _table(blocks: Sequence[Segments]) -> pd.DataFrame:
     tables = []
     for block in blocks:
         columns: dict[str, Any] = {
-            f"{family}.{place}": values[:, place]
+            f"{family.key}.{place}": values[:, place]
             for family, values in block.families.items()
             for place in range(values.shape[1])
         }

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 from espalier.datasets.encoding import Settings
 from espalier.io.errors import ArtifactError
-from espalier.metrics.registry import METRICS
+from espalier.metrics.registry import own_names
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.metrics.metric import Metric
-
+    from espalier.metrics.family import Family
 
 #: The columns that identify a segment, in the outputs and in the statistics of every run.
 SEGMENT_COLUMNS: Final = ("id", "cluster", "seed", "sample")
@@ -40,9 +39,10 @@ class Scoring(Settings):
     @field_validator("own_metrics")
     @classmethod
     def _registered(cls, versions: dict[str, int]) -> dict[str, int]:
+        known = sorted(own_names())
         for name in versions:
-            if name not in METRICS:
-                raise ValueError(f"unknown metric '{name}'; METRICS has {', '.join(sorted(METRICS)) or 'none'}")
+            if name not in known:
+                raise ValueError(f"unknown metric '{name}'; METRICS has {', '.join(known) or 'none'}")
         return versions
 
 
@@ -169,14 +169,14 @@ class Segments(NamedTuple):
 
     Attributes:
         rows: (segments,) `SEGMENT_COLUMNS`, and columns of text that reports show.
-        families: statistics by metric family, (segments, k).
+        families: statistics by family of metrics, (segments, k).
         library: values of published libraries for these segments, by metric. They are the recorded scores, and must
             equal those of the statistics.
         audits: results of checks of these statistics, for the details, by name.
     """
 
     rows: pd.DataFrame
-    families: dict[str, npt.NDArray[np.float64]]
+    families: Mapping[Family[Any], npt.NDArray[np.float64]]
     library: Mapping[str, float] = MappingProxyType({})
     audits: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
@@ -353,11 +353,7 @@ class Task(Protocol):
         ...
 
     def statistics(self, outputs: Outputs, scoring: Any) -> list[Segments]:
-        """The statistics of each segment, by metric family."""
-        ...
-
-    def metrics(self, family: str) -> tuple[Metric, ...]:
-        """The metrics computed from the statistics of one family."""
+        """The statistics of each segment, by family of metrics (`espalier.metrics.registry.METRICS`: TASK/NAME)."""
         ...
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:

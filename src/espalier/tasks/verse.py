@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from espalier.datasets.verse.data import VerseBatch, VerseData
     from espalier.decoding.beam import Hypothesis
-    from espalier.metrics.metric import Metric
     from espalier.verse.books import Books
 
 
@@ -153,12 +152,6 @@ class VerseTask:
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
         """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split."""
         return statistics_of(outputs, scoring)
-
-    def metrics(self, family: str) -> tuple[Metric, ...]:
-        """The metrics of verse."""
-        from espalier.metrics.verse import metrics_of
-
-        return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """Perplexity, format, rhyme, variety."""

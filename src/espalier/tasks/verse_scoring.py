@@ -11,8 +11,7 @@ from espalier.verse.rhyme import Rule
 if TYPE_CHECKING:
     import pandas as pd
 
-    from espalier.metrics.integrity import MarkLikelihoods
-    from espalier.metrics.perplexity import CorpusLikelihood
+    from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods
 
 #: The likelihood of each reference: `CorpusLikelihood`'s columns.
 LIKELIHOOD: Final = ("nll", "tokens", "word_nll", "words")
@@ -36,39 +35,39 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
     with a new format. With a rhyme book, rows also have the columns of `marked_places`. If formats keep words, there
     are statistics of the kept words.
     """
-    from espalier.metrics.integrity import integrity_families
-    from espalier.metrics.literals import literal_statistics
-    from espalier.metrics.perplexity import perplexity_statistics
-    from espalier.metrics.prosody import marked_places
-    from espalier.metrics.verse import by_format, verse_statistics
+    from espalier.metrics.family import statistics_of
+    from espalier.metrics.perplexity import Perplexity, perplexity_statistics
+    from espalier.metrics.prosody import Prosody, marked_places
+    from espalier.metrics.texts import Verses
+    from espalier.metrics.verse import by_format, verse_families
 
     table, dev = outputs.table, outputs.dev
     keys = list(SEGMENT_COLUMNS)
-    families = verse_statistics(
+    verses = Verses(
         table["reference"].tolist(),
         table["text"].tolist(),
         table["rhyme"].tolist(),
         language=outputs.language,
-        rules=scoring.rules,
-        seed=outputs.seed,
         likelihood=_likelihood(table),
         draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
-        rule=scoring.rhyme_rule,
         tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
         books=outputs.lexicon,
+        templates=table["template"].tolist() if "template" in table else None,
+        marks=_mark_likelihoods(table),
+        seeds=table["seed"].tolist(),
+        samples=table["sample"].tolist(),
     )
-    families |= integrity_families(_mark_likelihoods(table), table["seed"].tolist(), table["sample"].tolist())
-    if "template" in table:
-        families["literals"] = literal_statistics(table["template"].tolist(), table["text"].tolist(), outputs.language)
+    wanted = verse_families(verses, rules=scoring.rules, seed=outputs.seed, rule=scoring.rhyme_rule)
+    families = statistics_of(wanted, verses)
     if (train := outputs.training()) is not None:
         families |= by_format(families, train.has_formats(table["reference"].tolist()))
     places: dict[str, list[str]] = {}
-    if "prosody" in families and outputs.lexicon is not None:
+    if Prosody() in families and outputs.lexicon is not None:
         places = marked_places(table["tune"].tolist(), table["text"].tolist(), outputs.lexicon)
     test = Segments(table[keys].assign(**places), families)
     if dev is None:
         return [test]
-    return [test, Segments(dev[keys], {"perplexity:dev": perplexity_statistics(_likelihood(dev))})]
+    return [test, Segments(dev[keys], {Perplexity("dev"): perplexity_statistics(_likelihood(dev))})]
 
 
 def counts_of(outputs: Outputs) -> dict[str, int]:
@@ -87,14 +86,14 @@ def counts_of(outputs: Outputs) -> dict[str, int]:
 
 
 def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
-    from espalier.metrics.perplexity import CorpusLikelihood
+    from espalier.metrics.texts import CorpusLikelihood
 
     return CorpusLikelihood(*(table[name].tolist() for name in LIKELIHOOD))
 
 
 def _mark_likelihoods(table: pd.DataFrame) -> MarkLikelihoods:
     """The values of the judge; zero marks if there was no judge."""
-    from espalier.metrics.integrity import MarkLikelihoods
+    from espalier.metrics.texts import MarkLikelihoods
 
     columns = [*JUDGE.columns, *(f"reference_{name}" for name in JUDGE.columns[:2])]
     return MarkLikelihoods(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))
