@@ -1,13 +1,15 @@
-"""Entries by name, and objects by the name of their module."""
+"""Registries, entries by name, and objects by the name of their module."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.io.registry import entry, imported
+from espalier.io.registry import Registry, entry, imported
 
 
 def test_an_unknown_name_lists_those_that_there_are() -> None:
@@ -26,3 +28,71 @@ def test_an_object_that_cannot_be_imported_is_one_line(target: str) -> None:
     with pytest.raises(ConfigError, match=rf"^PATHS: cannot import the path {target} \(") as caught:
         imported("path", target, where="PATHS")
     assert "\n" not in str(caught.value)
+
+
+class Shape(Protocol):
+    def corners(self, *, scale: int) -> int: ...
+
+
+class Square:
+    def corners(self, *, scale: int) -> int:
+        return 4
+
+
+class Circle:
+    pass
+
+
+def shapes() -> Registry[Shape]:
+    """A registry of objects, whose modules are not imported before they are used."""
+    here = f"{__name__}:"
+    return Registry(
+        "SHAPES", "shape", Shape, {"square": f"{here}Square", "circle": f"{here}Circle", "lost": "lost:One"}
+    )
+
+
+def test_a_name_is_imported_when_it_is_looked_up_and_one_object_stands_for_it() -> None:
+    registry = shapes()
+    assert "lost" in registry and [*registry] == ["square", "circle", "lost"] and len(registry) == 3
+    assert registry["square"] is registry.find("square") and registry["square"].corners(scale=1) == 4
+    before = dict(registry.entries)
+    registry["round"] = Square()
+    del registry["lost"]
+    registry.entries = before
+    assert "round" not in registry and "lost" in registry
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("oval", "wall.shape: unknown shape 'oval'; allowed: circle, lost, square"),
+        ("lost", "SHAPES['lost']: cannot import the shape lost:One (No module named 'lost')"),
+        ("circle", f"SHAPES['circle']: it has no corners; see Shape in {__name__.replace('.', '/')}.py"),
+    ],
+)
+def test_what_cannot_be_looked_up_is_one_line(name: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(told)}$"):
+        shapes().find(name, where="wall.shape")
+
+
+def test_an_object_of_another_type_is_refused_where_it_is_added() -> None:
+    registry: Registry[Path] = Registry("PATHS", "path", Path)
+    registry["here"] = Path()
+    with pytest.raises(ConfigError, match=r"^PATHS\['there'\]: int is no Path; see Path in pathlib"):
+        registry["there"] = 3  # type: ignore[assignment]
+    with pytest.raises(ConfigError, match=r"^SHAPES\['mine'\]: it has no corners; see Shape in"):
+        shapes()["mine"] = Circle()  # type: ignore[assignment]
+    assert "there" not in registry
+
+
+def test_a_registry_of_classes_holds_the_classes_and_refuses_their_objects() -> None:
+    classes = Registry[type[Shape]]("SHAPES", "shape", type[Shape], {"square": f"{__name__}:Square"})
+    assert classes["square"] is Square
+    bases = Registry[type[Square]]("SQUARES", "square", type[Square])
+    for registry, kind in ((classes, "Shape"), (bases, "Square")):
+        with pytest.raises(ConfigError, match=rf"\['mine'\]: Square is no {kind}; see {kind} in"):
+            registry["mine"] = Square()  # type: ignore[assignment]
+    with pytest.raises(ConfigError, match=r"^SHAPES\['mine'\]: it has no corners"):
+        classes["mine"] = Circle  # type: ignore[assignment]
+    with pytest.raises(ConfigError, match=r"^SQUARES\['mine'\]: Circle is no Square"):
+        bases["mine"] = Circle  # type: ignore[assignment]
