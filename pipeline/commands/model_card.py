@@ -16,7 +16,7 @@ from espalier.io.errors import ConfigError
 from espalier.metrics.registry import own_names
 from espalier.report.printed import load_printed
 from espalier.report.results import in_words
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Outputs
 from espalier.text.language import Language
 from pipeline import layout
@@ -134,7 +134,7 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
 
 def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
     """The headline and user-defined metrics of a run that have a value."""
-    kind, view = task(run.task), network_of(params.models[run.model]).view
+    kind, view = TASKS[run.task], network_of(params.models[run.model]).view
     outputs = Outputs(pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")})
     own = own_names(kind.scoring.model_validate(run.scoring).own_metrics)
     return [name for name in [*kind.headline(outputs).values(), *own] if details["scores"].get(name) is not None]

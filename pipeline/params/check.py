@@ -10,14 +10,14 @@ from espalier.corpora.filters import Filters
 from espalier.corpora.readers import reader
 from espalier.corpora.records import RECORDS
 from espalier.datasets.encoding import Settings
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.validation import validated
-from espalier.models.registry import architecture
+from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Task
 from espalier.text.language import LANGUAGES
 from espalier.training.config import TrainingConfig
@@ -127,7 +127,7 @@ def _check_cycle(key: str, references: Mapping[str, Collection[str]]) -> None:
 def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
     """Check that a parser has one model from one place, and a treebank that needs no other parser first."""
     _refers(f"{path}.treebank", parser.treebank, corpora)
-    backend = entry("backend", BACKENDS, parser.backend, where=f"{path}.backend")
+    backend = BACKENDS.find(parser.backend, where=f"{path}.backend")
     named, trained = parser.model != NONE, parser.treebank != NONE
     if backend.needs_model and named == trained:
         raise ConfigError(
@@ -185,7 +185,7 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
 
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
     """Check the settings of a dataset, the records of its corpus, and the encoding of its vocabulary."""
-    kind = encoding(dataset.encoding, where=f"{path}.encoding")
+    kind = ENCODINGS.find(dataset.encoding, where=f"{path}.encoding")
     settings = validated(kind.settings, dataset.model_extra, path)
     _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
     if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
@@ -223,7 +223,7 @@ def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) 
 def _check_model(key: str, params: Params) -> None:
     """Check the settings of a model's architecture and training, and the encoding of its dataset."""
     model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
-    kind = architecture(model.arch, where=f"{path}.arch")
+    kind = ARCHITECTURES.find(model.arch, where=f"{path}.arch")
     validated(kind.config, model.network, f"{path}.network")
     training = validated(TrainingConfig, model.training, f"{path}.training")
     _refers(f"{path}.dataset", model.dataset, datasets, optional=False)
@@ -351,7 +351,7 @@ def _check_baseline(key: str, params: Params) -> None:
 
 def _check_decoded(path: str, entry_: Scored, params: Params) -> tuple[Task, Settings]:
     """The task and decoder settings of a run or baseline, after checking its dataset, judge and lexicon."""
-    kind = task(entry_.task, where=f"{path}.task")
+    kind = TASKS.find(entry_.task, where=f"{path}.task")
     decoder = validated(kind.decoder, entry_.decoder, f"{path}.decoder")
     validated(kind.scoring, entry_.scoring, f"{path}.scoring")
     _refers(f"{path}.dataset", entry_.dataset, params.datasets.every, optional=False)

@@ -12,9 +12,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from espalier.corpora.catalogue import Inside, Source
 from espalier.corpora.filters import Filters
 from espalier.corpora.splits import Split
-from espalier.datasets.registry import encoding
-from espalier.models.registry import architecture
-from espalier.tasks.registry import task
+from espalier.datasets.registry import ENCODINGS
+from espalier.models.registry import ARCHITECTURES
+from espalier.tasks.registry import TASKS
 from espalier.text.language import Language
 from espalier.training.config import TrainingConfig
 from pipeline import layout
@@ -149,7 +149,7 @@ class Dataset(BaseModel):
     @property
     def settings(self) -> Any:
         """The settings, as the type of the encoding."""
-        return encoding(self.encoding).settings.model_validate(self.model_extra)
+        return ENCODINGS[self.encoding].settings.model_validate(self.model_extra)
 
 
 class Datasets(Strict):
@@ -288,7 +288,7 @@ def reads_of(view: Any) -> tuple[str, ...]:
 
 def network_of(model: Model) -> Any:
     """The validated settings of a model's network, with defaults."""
-    return architecture(model.arch).config.model_validate(model.network)
+    return ARCHITECTURES[model.arch].config.model_validate(model.network)
 
 
 def training_of(model: Model) -> TrainingConfig:
@@ -298,12 +298,12 @@ def training_of(model: Model) -> TrainingConfig:
 
 def decoder_of(entry_: Scored) -> Any:
     """The validated settings of an entry's decoding, with defaults."""
-    return task(entry_.task).decoder.model_validate(entry_.decoder)
+    return TASKS[entry_.task].decoder.model_validate(entry_.decoder)
 
 
 def encoding_and_network(model: Model) -> tuple[str, Any]:
     """The encoding that a model reads, and its validated settings, as arguments of `Service`."""
-    return architecture(model.arch).encoding, network_of(model)
+    return ARCHITECTURES[model.arch].encoding, network_of(model)
 
 
 def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:

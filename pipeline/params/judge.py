@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from espalier.io.errors import ConfigError
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from pipeline.layout import NONE
 from pipeline.params.entries import Model, Params, Scored, decoder_of, network_of
 
 
 def check_judge(path: str, entry_: Scored, params: Params) -> None:
     """Check that the judge suits the task, reads the language of the texts, and has not seen the texts."""
-    kind, datasets, judge = task(entry_.task), params.datasets.every, params.models[entry_.lm]
+    kind, datasets, judge = TASKS[entry_.task], params.datasets.every, params.models[entry_.lm]
     if kind.judge is None:
         raise ConfigError(f"texts of task {entry_.task} have no judge", where=f"{path}.lm", remedy=f"set it to {NONE}")
     trained_on = datasets[judge.dataset]

@@ -16,7 +16,7 @@ from espalier.io.errors import DataError
 from espalier.io.files import Finite, Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import SEGMENT_COLUMNS, Ready
 from pipeline import layout
 from pipeline.params.entries import Corpus, Model, Params, Run, decoder_of, network_of, training_of
@@ -235,7 +235,7 @@ def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
 def decoding_settings(run: Run, model: Model) -> dict[str, Any]:
     """The settings of a run's decoding that pages show, by name."""
     guidance = None if run.guidance == layout.NONE else run.guidance
-    return task(run.task).settings(decoder_of(run), network_of(model), run.samples, guidance)
+    return TASKS[run.task].settings(decoder_of(run), network_of(model), run.samples, guidance)
 
 
 def run_settings(key: str, params: Params) -> dict[str, Any]:

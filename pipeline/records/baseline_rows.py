@@ -11,7 +11,7 @@ from espalier.io.errors import ArtifactError
 from espalier.metrics.metric import Score, columns_by_family, details_json
 from espalier.metrics.metric import scores as scores_of
 from espalier.metrics.registry import own_or
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from pipeline import layout
 from pipeline.params.entries import Baseline
 from pipeline.records.artifacts import ids_of, read_details, read_segments
@@ -109,7 +109,7 @@ def _scores(ids: frozenset[str], baseline: Baseline, place: str) -> dict[str, Sc
 
     A corpus-level metric, such as pooled Distinct, has no score, since it is not a sum over segments.
     """
-    table, kind = read_segments(baseline.paper, place), task(baseline.task)
+    table, kind = read_segments(baseline.paper, place), TASKS[baseline.task]
     table = table[table["id"].isin(ids)]
     scores: dict[str, Score] = {}
     for family, columns in columns_by_family(table.columns).items():

@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from espalier.cli.progress import followed, say
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.hashing import file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.models.serialization import load_model
 from espalier.tasks.decode import Decoding, judged
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Ready, RunOptions
 from pipeline import layout
 from pipeline.params.entries import Params, Run, decoder_of
@@ -37,7 +37,7 @@ def run(key: str) -> None:
     """
     clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
-    kind = task(run_.task)
+    kind = TASKS[run_.task]
     decoder = decoder_of(run_)
     guidance = read_texts(*run_.guide) if run_.guide else None
     options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
@@ -98,7 +98,7 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
     Raises:
         ArtifactError: the vocabularies of dataset and model differ.
     """
-    kind = encoding(params.datasets.every[run_.dataset].encoding)
+    kind = ENCODINGS[params.datasets.every[run_.dataset].encoding]
     ready = read_ready(run_.dataset, split, kind)
     if ready.data.vocabulary != model.vocabulary:
         raise ArtifactError(

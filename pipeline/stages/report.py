@@ -19,7 +19,7 @@ from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.metrics.registry import own_or
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import SEGMENT_COLUMNS
 from pipeline import layout
 from pipeline.params.entries import Baseline, Params, Run, decoder_of, network_of, reads_of, training_of
@@ -151,7 +151,7 @@ def _written(key: str, run_: Run, params: Params, language: Language) -> RunText
     from espalier.report import RunSegments, RunTexts
 
     title = run_.title or params.models[run_.model].title
-    segments = RunSegments(read_segments(run_.paper, key), own_or(task(run_.task).metrics))
+    segments = RunSegments(read_segments(run_.paper, key), own_or(TASKS[run_.task].metrics))
     return RunTexts(key, title, language, read_texts(run_.paper, key), segments)
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from espalier.cli.progress import progress_bar, say
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Encoding, Split
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256, files_sha256
@@ -161,14 +161,14 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
     import torch
 
     from espalier.models.contract import check_model, check_outputs
-    from espalier.models.registry import architecture
+    from espalier.models.registry import ARCHITECTURES
     from espalier.models.serialization import load_weights, map_weights, weights_of
     from espalier.training.loop import train
     from espalier.training.optimization import precision_of
 
     config = training_of(model)
-    kind = architecture(model.arch, where=f"models.{key}.arch")
-    form = encoding(kind.encoding)
+    kind = ARCHITECTURES.find(model.arch, where=f"models.{key}.arch")
+    form = ENCODINGS[kind.encoding]
     vocabulary = form.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
     network = network_of(model)
     torch.manual_seed(seed)

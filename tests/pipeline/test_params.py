@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.validation import validated
-from espalier.models.registry import architecture
+from espalier.models.registry import ARCHITECTURES
 from pipeline import layout
 from pipeline.params.entries import Params
 from pipeline.params.read import load_catalogue, load_params
@@ -732,7 +732,7 @@ def test_a_model_s_rows_fit_its_positions_and_a_run_is_of_its_model_s_language(p
     datasets = params.datasets.every
     for key, model in params.models.items():
         settings = datasets[model.dataset].settings
-        positions = architecture(model.arch).config.model_validate(model.network).positions  # type: ignore[attr-defined]
+        positions = ARCHITECTURES[model.arch].config.model_validate(model.network).positions  # type: ignore[attr-defined]
         match datasets[model.dataset].encoding:
             case "verse":
                 longest = settings.max_tokens

@@ -17,7 +17,7 @@ from espalier.io.files import read_json, write_json
 from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.report import Printed, RunResult, build, comparisons_of
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Outputs
 from pipeline import layout
 from pipeline.params.read import load_params
@@ -162,10 +162,10 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for key in RUNS:
         table, facts = _outputs(key), {"unfit": "0", "writes": "tree" if key == "x2tree" else "chain"}
         write_table(layout.output("x2tree", key), table, facts)
-        write_scores("x2tree", key, task("dialogue"), Outputs(table, "zh", 1, facts=facts), {}, {})
+        write_scores("x2tree", key, TASKS["dialogue"], Outputs(table, "zh", 1, facts=facts), {}, {})
     copies = _outputs("x2tree_nrm").assign(text="我")
     outputs = Outputs(copies, "zh", 1, facts={"unfit": "0", "writes": "chain"})
-    write_scores("x2tree", "baselines/dialogue_zh/copy", task("dialogue"), outputs, {}, ROW)
+    write_scores("x2tree", "baselines/dialogue_zh/copy", TASKS["dialogue"], outputs, {}, ROW)
     return tmp_path
 
 
@@ -199,7 +199,7 @@ def _score(run: str, metric: str) -> float:
 
 
 def test_rows_of_fewer_records_have_the_scores_of_these_records(made: Path) -> None:
-    kind, facts = task("dialogue"), {"unfit": "0", "writes": "chain"}
+    kind, facts = TASKS["dialogue"], {"unfit": "0", "writes": "chain"}
     fewer = {"d1", "d2", "d3"}
     table = _outputs("x2tree_att")
     table = table[table["id"].isin(fewer)].reset_index(drop=True)

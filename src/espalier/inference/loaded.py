@@ -41,21 +41,21 @@ class LoadedModel:
         import torch
         from pydantic import ValidationError
 
-        from espalier.datasets.registry import encoding
+        from espalier.datasets.registry import ENCODINGS
         from espalier.inference.folder import read_system
         from espalier.io.files import read_json
         from espalier.io.validation import first_mistake
-        from espalier.models.registry import architecture
+        from espalier.models.registry import ARCHITECTURES
         from espalier.models.serialization import load_model
 
         folder = Path(folder)
         if not folder.is_dir():
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
         model, _ = load_model(folder, seed)
-        self.encoding = architecture(read_json(folder / "model.json")["arch"]).encoding
+        self.encoding = ARCHITECTURES.find(read_json(folder / "model.json")["arch"]).encoding
         description = read_system(folder)
         try:
-            self.settings: Any = encoding(self.encoding).settings.model_validate(description.settings)
+            self.settings: Any = ENCODINGS[self.encoding].settings.model_validate(description.settings)
         except ValidationError as error:
             place, what = first_mistake(error)
             where = f"{folder / 'system.json'}: settings.{place}"

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from espalier.io.errors import ConfigError
-from espalier.io.registry import entry
+from espalier.io.registry import Registry
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric
 
@@ -34,7 +34,7 @@ class Family:
     metrics: tuple[Metric, ...]
 
 
-METRICS: Final[dict[str, Family]] = {}
+METRICS: Final = Registry[Family]("METRICS", "metric", Family)
 
 
 def own_statistics(outputs: Any, versions: Mapping[str, int]) -> dict[str, Array]:
@@ -46,7 +46,7 @@ def own_statistics(outputs: Any, versions: Mapping[str, int]) -> dict[str, Array
     """
     found = {}
     for name in versions:
-        rows = np.asarray(entry("metric", METRICS, name, where="scoring.own_metrics").statistics(outputs))
+        rows = np.asarray(METRICS.find(name, where="scoring.own_metrics").statistics(outputs))
         texts = len(outputs.table)
         if rows.ndim != 2 or len(rows) != texts or rows.dtype.kind not in "bif" or not np.isfinite(rows).all():
             raise ConfigError(
@@ -63,14 +63,14 @@ def own_or(metrics: Callable[[str], tuple[Metric, ...]]) -> Callable[[str], tupl
 
     def of(family: str) -> tuple[Metric, ...]:
         own = family.startswith(PREFIX)
-        return entry("metric", METRICS, family.removeprefix(PREFIX)).metrics if own else metrics(family)
+        return METRICS.find(family.removeprefix(PREFIX)).metrics if own else metrics(family)
 
     return of
 
 
 def own_names(families: Iterable[str]) -> list[str]:
     """The names of the metrics of user-defined families."""
-    return [metric.name for family in families for metric in entry("metric", METRICS, family).metrics]
+    return [metric.name for family in families for metric in METRICS.find(family).metrics]
 
 
 def require_own_names(families: Iterable[str], metrics_of: Callable[[str], tuple[Metric, ...]]) -> None:

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import words_and_tags
-from espalier.datasets.structure.structures import structure
+from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
@@ -333,7 +333,7 @@ def _symbols(
         for own_words, own_tags in zip(words, tags, strict=True)
     ]
     return {
-        name: [structure(name).symbols(*row) if len(row[0]) == len(row[1]) else [] for row in rows] for name in names
+        name: [STRUCTURES[name].symbols(*row) if len(row[0]) == len(row[1]) else [] for row in rows] for name in names
     }
 
 
