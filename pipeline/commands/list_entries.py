@@ -12,7 +12,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.terminal import json_line, printable
 from espalier.verse.tunes import tunes
 from pipeline import layout
-from pipeline.params.entries import Params, encoding_and_network
+from pipeline.params.entries import Params
 from pipeline.params.read import load_catalogue, load_params
 from pipeline.records.systems import default_for, find_model
 
@@ -48,8 +48,7 @@ def _models(params: Params) -> Iterator[Row]:
     for key, model in params.models.items():
         corpus = params.datasets.every[model.dataset].corpus
         language = params.corpora[corpus].language
-        reads = encoding_and_network(model)
-        own = [name for name, service in SERVICES.items() if service.fits(*reads)]
+        own = [name for name, service in SERVICES.items() if service.fits(model.encoding, model.network)]
         yield {
             "model": key,
             "title": model.title,

@@ -16,7 +16,7 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
-from pipeline.params.entries import Params, network_of, reads_of
+from pipeline.params.entries import Params, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_measurement
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
@@ -101,7 +101,7 @@ def _checked(profile: str) -> Params:
 
 
 def _reads(profile: str, model: str) -> Sequence[str]:
-    return reads_of(network_of(_checked(profile).models[model]).view)
+    return reads_of(_checked(profile).models[model].network.view)
 
 
 @cache

@@ -9,7 +9,7 @@ from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from pipeline import layout
-from pipeline.params.entries import Params, encoding_and_network
+from pipeline.params.entries import Params
 from pipeline.records.artifacts import read_extras
 
 
@@ -45,7 +45,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         fitting = [
             key
             for key, model in params.models.items()
-            if SERVICES[method].fits(*encoding_and_network(model))
+            if SERVICES[method].fits(model.encoding, model.network)
             and params.corpora[corpus_of(params, key)].language == language
         ]
         if len(fitting) == 1:
@@ -57,7 +57,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         )
     model = entry("model", params.models, given)
     try:
-        service(method, given, *encoding_and_network(model))
+        service(method, given, model.encoding, model.network)
     except ConfigError as error:
         raise ConfigError(error.what, where=option) from error
     writes = params.corpora[corpus_of(params, given)].language

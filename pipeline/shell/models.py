@@ -49,7 +49,6 @@ class ProfileModels(Models):
             return super().open(method, language, model=model, expander=expander, expands=expands)
         from espalier.inference.registry import SERVICES, reads_trees
         from espalier.inference.system import load
-        from pipeline.params.entries import encoding_and_network
         from pipeline.params.read import load_params
         from pipeline.records.machine import device
         from pipeline.records.systems import corpus_of, find_model, find_parser, parser_of, require_folder
@@ -60,7 +59,7 @@ class ProfileModels(Models):
         corpus = corpus_of(params, key)
         # If a parser segmented the training texts into words, it also segments requests, with or without trees.
         parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
-        guided = expands and reads_trees(encoding_and_network(params.models[key])[1].view)
+        guided = expands and reads_trees(params.models[key].network.view)
         second = find_model(params, "expand", language, expander, "--expander") if guided else None
         for named in filter(None, (key, second)):
             require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")

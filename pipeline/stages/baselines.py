@@ -24,7 +24,7 @@ from espalier.tasks.task import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, Ru
 from espalier.text.language import Language
 from pipeline import layout
 from pipeline.graph.shards import annotated
-from pipeline.params.entries import Baseline, Corpus, decoder_of, reads_of
+from pipeline.params.entries import Baseline, Corpus, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
     DatasetDetails,
@@ -69,12 +69,11 @@ def run(key: str) -> None:
     require_rows(ready.data, baseline.dataset, baseline.split)
     ngrams = kind.ngrams(train.vocabulary)
     models = {name: _fitted(train, row) for name, row in ngrams.items()}
-    decoder = decoder_of(baseline)
     lexicon = lexicon_of(baseline.lexicon)
     options = RunOptions(baseline.samples, baseline.seed, lexicon=lexicon)
     written = {}
     for name, model in models.items():
-        decoding = Decoding(kind, model, decoder, options, 0, device(), followed)
+        decoding = Decoding(kind, model, baseline.decoder, options, 0, device(), followed)
         written[name] = decoding.outputs(ready), decoding.likelihoods(dev)
     first = next(iter(ngrams))
     table = written[first][0]

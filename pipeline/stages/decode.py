@@ -18,7 +18,7 @@ from espalier.tasks.decode import Decoding, judged
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Ready, RunOptions
 from pipeline import layout
-from pipeline.params.entries import Params, Run, decoder_of
+from pipeline.params.entries import Params, Run
 from pipeline.params.read import load_params
 from pipeline.params.versions import version_of
 from pipeline.records.artifacts import lexicon_of, read_judge, read_ready, read_texts, require_rows
@@ -38,7 +38,6 @@ def run(key: str) -> None:
     clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
     kind = TASKS[run_.task]
-    decoder = decoder_of(run_)
     guidance = read_texts(*run_.guide) if run_.guide else None
     options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
     judge = read_judge(run_.lm, params)
@@ -48,7 +47,7 @@ def run(key: str) -> None:
         ready = _ready(run_, run_.split, model, params)
         require_rows(ready.data, run_.dataset, run_.split)
         dev_ready = _ready(run_, "dev", model, params) if kind.dev_likelihood else None
-        decoding = Decoding(kind, model, decoder, options, seed, device(), followed)
+        decoding = Decoding(kind, model, run_.decoder, options, seed, device(), followed)
         table = decoding.outputs(ready)
         dev.append(decoding.likelihoods(dev_ready))
         tables.append(table if judge is None else judged(kind.judge, judge, table, device(), followed))
@@ -79,8 +78,7 @@ def made_of(run_: Run, folder: Path = Path()) -> dict[str, Any]:
     """
     guide = file_sha256(layout.output(*run_.guide)) if run_.guide else None
     judge = {} if run_.lm == layout.NONE else {"judge": files_sha256(folder / layout.model(run_.lm))}
-    decoder = decoder_of(run_)
-    lexicon = {"lexicon": files_sha256(layout.raw(run_.lexicon))} if decoder.needs_lexicon else {}
+    lexicon = {"lexicon": files_sha256(layout.raw(run_.lexicon))} if run_.decoder.needs_lexicon else {}
     return {
         **judge,
         **lexicon,

@@ -22,7 +22,7 @@ from espalier.metrics.registry import own_or
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import SEGMENT_COLUMNS
 from pipeline import layout
-from pipeline.params.entries import Baseline, Params, Run, decoder_of, network_of, reads_of, training_of
+from pipeline.params.entries import Baseline, Params, Run, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
     DatasetDetails,
@@ -171,7 +171,7 @@ def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
         language=texts.language,
         dataset=run_.dataset,
         ids=ids_of(segments),
-        structures=frozenset(reads_of(network_of(model).view)),
+        structures=frozenset(reads_of(model.network.view)),
         settings=decoding_settings(run_, model),
         metrics=details,
         samples=_samples(table, segments),
@@ -189,12 +189,11 @@ def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]
         if key not in params.models:
             continue
         model, run_ = params.models[key], params.runs.get(run)
-        decoder = decoder_of(run_).model_dump() if run_ else {}
         settings[key] = {
-            "network": network_of(model).model_dump(),
-            "training": training_of(model).model_dump(),
+            "network": model.network.model_dump(),
+            "training": model.training.model_dump(),
             "dataset": params.datasets.every[model.dataset].settings.model_dump(),
-            "decoder": {**decoder, "samples": run_.samples} if run_ else {},
+            "decoder": {**run_.decoder.model_dump(), "samples": run_.samples} if run_ else {},
         }
     return settings
 

@@ -27,7 +27,7 @@ from espalier.io.registry import entry
 from espalier.io.tables import table_sha256
 from pipeline import layout
 from pipeline.graph.seeds import Show, side_by_side
-from pipeline.params.entries import Model, network_of, training_of
+from pipeline.params.entries import Model
 from pipeline.params.read import load_params
 from pipeline.params.versions import read_versions, version_of
 from pipeline.records.machine import cores, device, workers
@@ -166,37 +166,36 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
     from espalier.training.loop import train
     from espalier.training.optimization import precision_of
 
-    config = training_of(model)
     kind = ARCHITECTURES.find(model.arch, where=f"models.{key}.arch")
     form = ENCODINGS[kind.encoding]
     vocabulary = form.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
-    network = network_of(model)
     torch.manual_seed(seed)
-    built = kind.build(network, vocabulary)
+    built = kind.build(model.network, vocabulary)
     check_model(built, model.arch)
     init_rows: Mapping[str, int] = {}
-    if config.init_vocab == "mapped":
+    if model.training.init_vocab == "mapped":
         init_rows = map_weights(built, vocabulary, layout.model(model.init))
     elif model.init != layout.NONE:
         _same_vocabulary(model, form, vocabulary)
         load_weights(built, weights_of(layout.model(model.init)))
-    splits = {name: _examples(key, model, name, form, vocabulary, network) for name in ("train", "dev")}
+    splits = {name: _examples(key, model, name, form, vocabulary) for name in ("train", "dev")}
     check_outputs(built, splits["dev"].collate(np.arange(min(2, len(splits["dev"].lengths))), None), model.arch)
     scratch = layout.scratch("train", key, _identity(key, model, seed))
     progress = train(
-        built, splits["train"], splits["dev"], config,
-        width=network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
+        built, splits["train"], splits["dev"], model.training,
+        width=model.network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
         cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
     )  # fmt: skip
-    precision = "bf16" if precision_of(config, device()) == "bf16" else "fp32"
+    precision = "bf16" if precision_of(model.training, device()) == "bf16" else "fp32"
     return Trained(seed, built, vocabulary, progress, scratch, precision, init_rows)
 
 
-def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any, network: Any) -> Examples:
+def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any) -> Examples:
     file = layout.ready(model.dataset) / f"{split}.parquet"
     data = form.split.load(file, vocabulary)
     if not len(data):
         raise DataError("no examples", file=file, remedy="check the corpus's filters and split")
+    network = model.network
     longest = data.longest(network.view)
     if longest > network.positions:
         raise ConfigError(
@@ -209,8 +208,7 @@ def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: An
 
 def _bars(bar: rich.progress.Progress, key: str, model: Model) -> Show:
     """A progress bar for each seed."""
-    steps = training_of(model).steps
-    tasks = {seed: bar.add_task(f"{key} seed {seed}", total=steps) for seed in model.seeds}
+    tasks = {seed: bar.add_task(f"{key} seed {seed}", total=model.training.steps) for seed in model.seeds}
 
     def show(seed: int, step: int, rate: float, loss: float) -> None:
         dev_loss = "" if math.isnan(loss) else f", dev loss {loss:.3f}"

@@ -14,7 +14,6 @@ from espalier.io.files import atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import read_table
-from espalier.io.validation import validated
 from espalier.metrics.parsing import HEADLINE
 from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
@@ -97,12 +96,10 @@ def _scores(gold: Sequence[Parse], parses: Sequence[Parse]) -> Mapping[str, Any]
 
 def _train(key: str, parser: ParserEntry, folder: Path, scratch: Path) -> None:
     train, dev = (read_treebank(parser.treebank, split) for split in ("train", "dev"))
-    backend = BACKENDS[parser.backend]
-    kind = backend.settings()
-    given = {"language": parser.language, **parser.training} if "language" in kind.model_fields else parser.training
-    settings = validated(kind, given, f"params.yaml: parsers.{key}.training")
     with progress_bar() as bar:
-        backend.trained(train, dev, settings, folder, scratch, seed=parser.seed, watch=_watcher(bar, key))
+        BACKENDS[parser.backend].trained(
+            train, dev, parser.settings, folder, scratch, seed=parser.seed, watch=_watcher(bar, key)
+        )
 
 
 def _watcher(bar: rich.progress.Progress, key: str) -> Callable[[int, int, str], None]:

@@ -12,7 +12,7 @@ from espalier.corpora.readers import READERS
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
 from pipeline.layout import NONE
-from pipeline.params.entries import Params, training_of
+from pipeline.params.entries import Params
 
 #: Rows of each corpus, optimizer steps of each model, decoded records of each run.
 ROWS, STEPS, DECODED = 64, 3, 2
@@ -53,7 +53,7 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
         if baseline["train"] == NONE:
             baseline["train"] = datasets[baseline["dataset"]]["vocab_from"]
     for key, model in cut["models"].items():
-        tokens = training_of(params.models[key]).batch_tokens
+        tokens = params.models[key].training.batch_tokens
         model["seeds"] = model["seeds"][:1]
         model["training"] |= {
             "steps": STEPS,

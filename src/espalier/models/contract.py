@@ -61,8 +61,8 @@ class NetworkSettings(Protocol):
         """The parts of an example that the model reads, as an argument of its data's `batch`."""
         ...
 
-    def model_dump(self, *, mode: str) -> dict[str, Any]:
-        """The settings as JSON values, which are saved beside the weights."""
+    def model_dump(self, *, mode: str = "python") -> dict[str, Any]:
+        """The settings by name. Those of `mode="json"` are saved beside the weights."""
         ...
 
 

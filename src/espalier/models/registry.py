@@ -24,6 +24,8 @@ from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 if TYPE_CHECKING:
     from torch import nn
 
+    from espalier.models.contract import NetworkSettings
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -40,7 +42,7 @@ class Architecture:
     encoding: str
     model: str | type
 
-    def build(self, config: BaseModel, vocabulary: Any) -> nn.Module:
+    def build(self, config: NetworkSettings, vocabulary: Any) -> nn.Module:
         """Build a model with random weights, drawn from torch's generator.
 
         Raises:

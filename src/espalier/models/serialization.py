@@ -69,7 +69,8 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
     try:
         arch = ARCHITECTURES.find(value["arch"], where=str(shape))
         vocabulary = ENCODINGS[arch.encoding].vocabulary.load(folder / VOCABULARY)
-        model = arch.build(arch.config.model_validate(value["config"]), vocabulary)
+        config: Any = arch.config.model_validate(value["config"])
+        model = arch.build(config, vocabulary)
     except (KeyError, TypeError, ValidationError) as error:
         raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error
     digests = load_weights(model, weights_of(folder, seed))

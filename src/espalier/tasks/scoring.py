@@ -11,24 +11,21 @@ from espalier.io.hashing import digest
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Score, confirmed, details_json, family_scores, headline_json
 from espalier.metrics.registry import own_names, own_or, own_statistics, require_own_names
-from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Segments, Task
+from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments, Task
 
 
-def scored(
-    kind: Task, outputs: Outputs, scoring: Mapping[str, Any]
-) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
+def scored(kind: Task, outputs: Outputs, scoring: Scoring) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
     """The scores of outputs.
 
     Args:
-        scoring: settings of the task's scoring, as in params.yaml.
+        scoring: the task's settings.
 
     Returns:
         A table of statistics with one row per segment; the metrics that DVC compares; and the details of all metrics,
         with counts.
     """
-    options = kind.scoring.model_validate(scoring)
-    own = own_statistics(outputs, options.own_metrics)
-    first, *others = kind.statistics(outputs, options)
+    own = own_statistics(outputs, scoring.own_metrics)
+    first, *others = kind.statistics(outputs, scoring)
     blocks = [_with_own(first, own, outputs.table), *others]
     metrics_of = own_or(kind.metrics)
     require_own_names([family for block in blocks for family in block.families], metrics_of)
@@ -42,12 +39,12 @@ def scored(
         "texts": len(table),
         "empty": int((table["text"] == "").sum()),
         "unfit": int(outputs.facts["unfit"]),
-        **kind.counts(outputs, options),
+        **kind.counts(outputs, scoring),
     }
     audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
     # Scores compare if they are of the same records.
     ids = digest(*sorted(set(table["id"])))
-    headline = {**kind.headline(outputs), **{name: name for name in own_names(options.own_metrics)}}
+    headline = {**kind.headline(outputs), **{name: name for name in own_names(scoring.own_metrics)}}
     details = {**details_json(scores), **audits, "ids": ids, "counts": counts}
     return _table(blocks), headline_json(scores, headline), details
 
