@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from espalier.datasets.dialogue.encode import DialogueSettings
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
-from espalier.tasks.dialogue_search import DialogueDecoder
+from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params.entries import Model, Params

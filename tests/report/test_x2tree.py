@@ -18,7 +18,7 @@ from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.report import Printed, RunResult, build, comparisons_of
-from espalier.tasks.dialogue_search import DialogueDecoder
+from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Outputs, Scoring
 from espalier.training.config import TrainingConfig

@@ -32,7 +32,8 @@ from espalier.inference.writer import (
     require_range,
 )
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.tasks.paraphrase_search import PairDecoder, search
+from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.paraphrase_search import search
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis

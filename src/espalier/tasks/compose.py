@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from espalier.datasets.structure.data import StructureView
@@ -19,6 +20,15 @@ from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
+from espalier.metrics.perplexity import CorpusLikelihood
+from espalier.metrics.structure import (
+    HEADLINE,
+    compared,
+    library_scores,
+    likelihood_statistics,
+    metrics_of,
+    structure_statistics,
+)
 from espalier.tasks.chance import chance_seeds, known_rows
 from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import (
@@ -129,8 +139,6 @@ class ComposeTask:
         Raises:
             ConfigError: a text and its topic may be longer than the model's positions.
         """
-        import numpy as np
-
         tokens, positions = ready.data.longest(model.config.view) + decoder.extra_tokens, model.config.positions
         if tokens > positions:
             raise ConfigError(
@@ -243,8 +251,6 @@ class ComposeTask:
 
     def statistics(self, outputs: Outputs, scoring: ComposeScoring) -> list[Segments]:
         """Likelihood, BLEU of text and structures, length and variety of each text; likelihood of the dev split."""
-        from espalier.metrics.structure import compared, library_scores, likelihood_statistics, structure_statistics
-
         table, dev, language, train = outputs.table, outputs.dev, outputs.language, outputs.training()
         parses = outputs.parses()
         names = outputs.facts["structures"].split()
@@ -274,14 +280,10 @@ class ComposeTask:
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of texts under a template."""
-        from espalier.metrics.structure import metrics_of
-
         return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """Perplexity, BLEU of text and of structures, length, and the share of lines that occur in training."""
-        from espalier.metrics.structure import HEADLINE
-
         return HEADLINE
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
@@ -338,6 +340,4 @@ def _symbols(
 
 
 def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
-    from espalier.metrics.perplexity import CorpusLikelihood
-
     return CorpusLikelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns[:4]))

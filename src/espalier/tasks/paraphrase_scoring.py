@@ -10,7 +10,18 @@ from pydantic import Field, field_validator
 from espalier.corpora.leakage import letters_of
 from espalier.io.errors import DataError
 from espalier.metrics.nltk_bleu import Smoothing
-from espalier.metrics.paraphrase import GUIDED, Scored
+from espalier.metrics.paraphrase import (
+    GUIDED,
+    Scored,
+    Sides,
+    by_part,
+    expansion_statistics,
+    library_protocols,
+    library_scores,
+    paraphrase_statistics,
+    protocol_statistics,
+)
+from espalier.metrics.ted_audit import ted_audit
 from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
 from espalier.tasks.training_pairs import TrainingPairs
 
@@ -48,16 +59,6 @@ def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
     If the dataset keeps its training pairs, there are also families for the pairs that share no side with them
     (`unseen`), and for those whose sides they link (`joined`).
     """
-    from espalier.metrics.paraphrase import (
-        Sides,
-        by_part,
-        expansion_statistics,
-        library_protocols,
-        library_scores,
-        paraphrase_statistics,
-        protocol_statistics,
-    )
-
     table, parsed, wanted = outputs.table, outputs.annotations is not None, {*scoring.families}
     trees = table["reference_tree"].tolist()
     templates = [template or tree for template, tree in zip(table["template"], trees, strict=True)]
@@ -125,8 +126,6 @@ def _cut(sides: Sides, outputs: Outputs, pieces: int) -> Sides:
     Raises:
         DataError: the vocabulary is missing.
     """
-    from espalier.metrics.paraphrase import Sides
-
     if outputs.train is None:
         raise DataError("no vocabulary to cut the texts by", file="scoring", remedy="score where the dataset is")
     vocabulary = outputs.train().vocabulary
@@ -136,6 +135,4 @@ def _cut(sides: Sides, outputs: Outputs, pieces: int) -> Sides:
 def _audits(
     references: Sequence[str], hypotheses: Sequence[str], families: Mapping[str, Any], seed: int
 ) -> dict[str, dict[str, Any]]:
-    from espalier.metrics.ted_audit import ted_audit
-
     return {"ted_audit": ted_audit(references, hypotheses, families["ted"], seed=seed)}

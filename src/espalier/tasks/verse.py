@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.io.errors import ConfigError
+from espalier.metrics.verse import HEADLINE, KEYS, metrics_of
 from espalier.tasks.chance import chance_seeds
 from espalier.tasks.random_words import RandomWords
 from espalier.tasks.sequence_search import decode, prefixes
@@ -131,8 +132,6 @@ class VerseTask:
 
     def baselines(self, table: pd.DataFrame, ready: Ready, train: VerseData, seed: int) -> Mapping[str, BaselineRow]:
         """The reference poems, and random training words in their formats."""
-        from espalier.metrics.verse import KEYS
-
         language = train.vocabulary.language
         poems = zip(table["reference"], table["rhyme"], strict=True)
         formats = [format_of(reference, language, rhyme) for reference, rhyme in poems]
@@ -156,14 +155,10 @@ class VerseTask:
 
     def metrics(self, family: str) -> tuple[Metric, ...]:
         """The metrics of verse."""
-        from espalier.metrics.verse import metrics_of
-
         return metrics_of(family)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """Perplexity, format, rhyme, variety."""
-        from espalier.metrics.verse import HEADLINE
-
         return HEADLINE
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from espalier.metrics.integrity import MarkLikelihoods, integrity_families
+from espalier.metrics.literals import literal_statistics
+from espalier.metrics.perplexity import CorpusLikelihood, perplexity_statistics
+from espalier.metrics.prosody import fitting, marked_places
+from espalier.metrics.verse import by_format, verse_statistics
 from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
 from espalier.verse.rhyme import Rule
@@ -36,12 +41,6 @@ def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
     with a new format. With a rhyme book, rows also have the columns of `marked_places`. If formats keep words, there
     are statistics of the kept words.
     """
-    from espalier.metrics.integrity import integrity_families
-    from espalier.metrics.literals import literal_statistics
-    from espalier.metrics.perplexity import perplexity_statistics
-    from espalier.metrics.prosody import marked_places
-    from espalier.metrics.verse import by_format, verse_statistics
-
     table, dev = outputs.table, outputs.dev
     keys = list(SEGMENT_COLUMNS)
     families = verse_statistics(
@@ -76,8 +75,6 @@ def counts_of(outputs: Outputs) -> dict[str, int]:
 
     With a rhyme book, also the numbers of poems whose tune is in the form book, and of those that fit a variant.
     """
-    from espalier.metrics.prosody import fitting
-
     table = outputs.table
     counts = {"distinct": int(table["text"].nunique()), "clusters": int(table["cluster"].nunique())}
     if outputs.lexicon is None or outputs.language != "zh":
@@ -87,14 +84,10 @@ def counts_of(outputs: Outputs) -> dict[str, int]:
 
 
 def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
-    from espalier.metrics.perplexity import CorpusLikelihood
-
     return CorpusLikelihood(*(table[name].tolist() for name in LIKELIHOOD))
 
 
 def _mark_likelihoods(table: pd.DataFrame) -> MarkLikelihoods:
     """The values of the judge; zero marks if there was no judge."""
-    from espalier.metrics.integrity import MarkLikelihoods
-
     columns = [*JUDGE.columns, *(f"reference_{name}" for name in JUDGE.columns[:2])]
     return MarkLikelihoods(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))
