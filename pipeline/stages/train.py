@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from accelerate import PartialState
 
 from espalier.cli.progress import progress_bar, say
 from espalier.datasets.batch import Batch
@@ -25,6 +27,12 @@ from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import table_sha256
+from espalier.models.contract import check_model
+from espalier.models.output_check import check_outputs
+from espalier.models.registry import ARCHITECTURES
+from espalier.models.serialization import load_weights, map_weights, save_model, weights_of
+from espalier.training import loop
+from espalier.training.optimization import precision_of
 from pipeline import layout
 from pipeline.graph.seeds import Show, side_by_side
 from pipeline.params.entries import Model
@@ -79,8 +87,6 @@ class Trained:
     @property
     def summary(self) -> dict[str, Any]:
         """The reproducible facts, equal for every run with the same number of threads and the same precision."""
-        import torch
-
         return {
             "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
             "threads": torch.get_num_threads(),
@@ -111,11 +117,6 @@ def run(key: str) -> None:
     Seeds are trained in parallel, `ESPALIER_WORKERS` at once; the default is one on a GPU, and one per core on a CPU.
     Under `accelerate launch` every process trains, and the first one writes.
     """
-    import torch
-    from accelerate import PartialState
-
-    from espalier.models.serialization import save_model
-
     params = load_params()
     model = entry("model", params.models, key)
     clock = Clock()
@@ -158,14 +159,6 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
 
 def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
     """A model after training with one seed."""
-    import torch
-
-    from espalier.models.contract import check_model, check_outputs
-    from espalier.models.registry import ARCHITECTURES
-    from espalier.models.serialization import load_weights, map_weights, weights_of
-    from espalier.training.loop import train
-    from espalier.training.optimization import precision_of
-
     kind = ARCHITECTURES.find(model.arch, where=f"models.{key}.arch")
     form = ENCODINGS[kind.encoding]
     vocabulary = form.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
@@ -181,7 +174,7 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
     splits = {name: _examples(key, model, name, form, vocabulary) for name in ("train", "dev")}
     check_outputs(built, splits["dev"].collate(np.arange(min(2, len(splits["dev"].lengths))), None), model.arch)
     scratch = layout.scratch("train", key, _identity(key, model, seed))
-    progress = train(
+    progress = loop.train(
         built, splits["train"], splits["dev"], model.training,
         width=model.network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
         cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",

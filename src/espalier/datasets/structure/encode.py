@@ -16,6 +16,7 @@ from espalier.datasets.structure.vocabulary import TOPIC, UNKNOWN, StructureVoca
 from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+from espalier.syntax.parsers.jieba_backend import keywords
 from espalier.text.language import Language, tokens_of
 
 
@@ -142,7 +143,6 @@ def topic_of(text: str, count: int, vocabulary: StructureVocabulary) -> list[int
     """The tokens of at most `count` topic words of a text, and `TOPIC`; empty if `count` is 0."""
     if not count:
         return []
-    from espalier.syntax.parsers.jieba_backend import keywords
 
     return topic_ids(keywords(text, count), vocabulary)
 
