@@ -20,6 +20,7 @@ from pipeline.params.entries import Params
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import SeedMeasurement
 from pipeline.records.stage_times import HOUR
+from pipeline.stages import decode, train
 
 #: The file in which the commit of the code that was carried is written.
 COMMIT = "COMMIT"
@@ -51,15 +52,13 @@ def adopt(key: str, folder: Path) -> None:
     Raises:
         ArtifactError: a file is missing, or was made from other data, settings or component versions.
     """
-    from pipeline.stages.train import made_of
-
     params = load_params()
     model = entry("model", params.models, key)
     place = folder / layout.measured("train", key)
     if not place.is_file():
         raise ArtifactError("no such file", where=place, remedy="name the profile's folder as it came back")
     there: dict[str, Any] = {"model": None, **read_json(place, _Training)}
-    _same(made_of(model), there["made_of"], place)
+    _same(train.made_of(model), there["made_of"], place)
     trained = folder / layout.model(key)
     if not (trained / "training.json").is_file():
         raise ArtifactError("no such file", where=trained / "training.json", remedy="bring the model's folder back too")
@@ -96,15 +95,13 @@ def _decoded_there(key: str, folder: Path, params: Params, model: str) -> list[s
     Args:
         model: hash of the model's folder, including weights.
     """
-    from pipeline.stages.decode import made_of
-
     found = []
     for name, run in params.runs.items():
         if run.model == key and (folder / layout.output(run.paper, name)).exists():
             place = folder / layout.measured("decode", name)
             if run.guide and not (guide := layout.output(*run.guide)).is_file():
                 raise ArtifactError("no such file", where=guide, remedy="adopt the model that guides this run first")
-            here = made_of(run, folder) | {"model": model}
+            here = decode.made_of(run, folder) | {"model": model}
             _same(here, read_json(place, _Decoding)["made_of"], place)
             found.append(name)
     return found

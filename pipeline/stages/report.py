@@ -19,6 +19,30 @@ from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.metrics.registry import own_or
+from espalier.report import (
+    CorpusResult,
+    Curve,
+    Links,
+    Provenance,
+    RunResult,
+    RunSegments,
+    RunTexts,
+    Sample,
+    TrainingResult,
+    build,
+    comparisons_of,
+    hyperparameters_of,
+    items_of,
+    load_benchmark,
+    load_printed,
+    orderings_json,
+    render_csv,
+    render_html,
+    render_items,
+    render_markdown,
+    summary_json,
+    summary_of,
+)
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import SEGMENT_COLUMNS
 from pipeline import layout
@@ -64,22 +88,6 @@ _Entry = TypeVar("_Entry", Run, Baseline)
 
 def run(key: str) -> None:
     """Make one paper's report in `reports/<paper>/`, with its summary and the numbers behind its claims."""
-    from espalier.report import (
-        Links,
-        build,
-        comparisons_of,
-        hyperparameters_of,
-        items_of,
-        load_printed,
-        orderings_json,
-        render_csv,
-        render_html,
-        render_items,
-        render_markdown,
-        summary_json,
-        summary_of,
-    )
-
     params = load_params()
     if key not in params.reports:
         raise ConfigError.unknown("report", key, params.reports)
@@ -148,16 +156,12 @@ def _made(
 
 def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:
     """The texts of a run with the statistics of their segments, including user-defined metrics."""
-    from espalier.report import RunSegments, RunTexts
-
     title = run_.title or params.models[run_.model].title
     segments = RunSegments(read_segments(run_.paper, key), own_or(TASKS[run_.task].metrics))
     return RunTexts(key, title, language, read_texts(run_.paper, key), segments)
 
 
 def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
-    from espalier.report import Provenance, RunResult
-
     key, run_ = texts.key, params.runs[texts.key]
     model = params.models[run_.model]
     table, segments = texts.outputs, texts.segments.table
@@ -212,8 +216,6 @@ def _runs_with_rows(printed: Printed) -> set[str]:
 
 def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:
     """Texts in given formats, at even distances in the table, the same for all runs of a corpus; else empty."""
-    from espalier.report import Sample
-
     if not set(SAMPLE_COLUMNS) <= set(table.columns):
         return []
     table = table[table["sample"] == 0].drop_duplicates("id")
@@ -246,8 +248,6 @@ def _measurement(model: str, params: Params) -> Measurement | None:
 
 def _trainings(params: Params, paper: str, printed: Printed) -> list[TrainingResult]:
     """The hours of each training of the paper, and the time per step in the benchmarks named by its tables."""
-    from espalier.report import TrainingResult, load_benchmark
-
     steps: dict[str, float] = {}  # by the model's title
     for name in filter(None, (table.benchmark for table in printed.tables)):
         steps |= load_benchmark(layout.ROOT / "benchmarks" / "results" / f"{name}.json").ratios(params.profile)
@@ -266,8 +266,6 @@ def _trainings(params: Params, paper: str, printed: Printed) -> list[TrainingRes
 
 
 def _curves(params: Params, paper: str) -> list[Curve]:
-    from espalier.report import Curve
-
     curves = []
     for key, model in params.models.items():
         if model.paper == paper and layout.curve(paper, key).exists():
@@ -310,8 +308,6 @@ def _dataset(key: str, details: Mapping[str, Any], profile: str) -> CorpusResult
     Rows are those of its corpus. The result also has the sizes of the vocabulary, counts of the training split, and the
     scores of the corpus's parser.
     """
-    from espalier.report import CorpusResult
-
     filtered, splits = details["filtered"], details["splits"]
     sizes = {name: value for name, value in details["rows"].items() if name not in (*splits, "quarantined")}
     counts = {**splits["train"], **sizes, "unfit": details["rows"]["quarantined"]}

@@ -14,7 +14,8 @@ from espalier.io.files import atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import read_table
-from espalier.metrics.parsing import HEADLINE
+from espalier.metrics.metric import details_json
+from espalier.metrics.parsing import HEADLINE, parsing_scores
 from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
@@ -88,9 +89,6 @@ def scored(parser: Parser, gold: Sequence[Parse]) -> dict[str, Any]:
 
 
 def _scores(gold: Sequence[Parse], parses: Sequence[Parse]) -> Mapping[str, Any]:
-    from espalier.metrics.metric import details_json
-    from espalier.metrics.parsing import parsing_scores
-
     return details_json(parsing_scores(gold, parses))
 
 

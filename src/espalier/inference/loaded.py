@@ -7,7 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pydantic import ValidationError
+
+from espalier.datasets.registry import ENCODINGS
+from espalier.inference.folder import read_system
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
+from espalier.io.files import read_json
+from espalier.io.validation import first_mistake
+from espalier.models.registry import ARCHITECTURES
+from espalier.syntax.parsers.parser import Refused
+from espalier.syntax.parsers.registry import load_parser, load_splitter
 
 if TYPE_CHECKING:
     import torch
@@ -39,13 +48,7 @@ class LoadedModel:
         device: str | torch.device | None = None,
     ) -> None:
         import torch
-        from pydantic import ValidationError
 
-        from espalier.datasets.registry import ENCODINGS
-        from espalier.inference.folder import read_system
-        from espalier.io.files import read_json
-        from espalier.io.validation import first_mistake
-        from espalier.models.registry import ARCHITECTURES
         from espalier.models.serialization import load_model
 
         folder = Path(folder)
@@ -108,8 +111,6 @@ class LoadedModel:
             raise ConfigError(f"model {self.name} has no parser", remedy="give one: load(folder, parser=...)")
         if not isinstance(self._parser, str | Path):
             return self._parser
-        from espalier.syntax.parsers.registry import load_parser
-
         return load_parser(Path(self._parser))
 
     @cached_property
@@ -134,8 +135,6 @@ class LoadedModel:
             texts: texts, or lists of words.
             names: names of the texts in errors.
         """
-        from espalier.syntax.parsers.parser import Refused
-
         lower = getattr(self.vocabulary, "lower", False)
         given = [text.lower() if lower and isinstance(text, str) else text for text in texts]
         parses = (self._splitter or self.parser).parse(given) if given else []
@@ -153,8 +152,6 @@ class LoadedModel:
     @cached_property
     def _splitter(self) -> Parser | None:
         """The rules by which the parser splits texts into words, if the model needs no more; None if there are none."""
-        from espalier.syntax.parsers.registry import load_splitter
-
         if getattr(self.settings, "trees", True) or not isinstance(self._parser, str | Path):
             return None
         return load_splitter(Path(self._parser))
