@@ -22,7 +22,6 @@ from pydantic import (
 from espalier.corpora.catalogue import Inside, Source
 from espalier.corpora.filters import Filters
 from espalier.corpora.splits import Split
-from espalier.datasets.encoding import Settings
 from espalier.models.contract import NetworkSettings
 from espalier.models.registry import ARCHITECTURES
 from espalier.tasks.task import Decoder, Scoring
@@ -62,6 +61,23 @@ class Strict(BaseModel):
     """The base of settings in which unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Configured(BaseModel):
+    """The base of entries with settings of one type, which other keys name."""
+
+    _settings: Any = PrivateAttr()
+
+    @property
+    def settings(self) -> Any:
+        """The settings as their type."""
+        return self._settings
+
+    def typed(self, settings: BaseModel) -> Self:
+        """The entry with these settings."""
+        typed = self.model_copy()
+        typed._settings = settings
+        return typed
 
 
 class Preferring(Strict):
@@ -121,7 +137,7 @@ class Sources(Strict):
         }
 
 
-class ParserEntry(Strict):
+class ParserEntry(Strict, Configured):
     """A parser or tagger: published (named by `model`), or trained here (on the corpus `treebank`)."""
 
     language: Language
@@ -131,19 +147,8 @@ class ParserEntry(Strict):
     seed: Seed
     #: Keywords of the backend's loader, such as {words: jieba}.
     options: dict[str, Any]
+    #: `settings` has its type, for a parser that is trained here.
     training: dict[str, Any]
-    _settings: BaseModel = PrivateAttr()
-
-    @property
-    def settings(self) -> BaseModel:
-        """`training` as the type of the backend, for a parser that is trained here."""
-        return self._settings
-
-    def typed(self, settings: BaseModel) -> Self:
-        """The entry with these settings of its training."""
-        typed = self.model_copy()
-        typed._settings = settings
-        return typed
 
 
 class Annotation(Strict):
@@ -183,7 +188,7 @@ class Corpus(Strict):
         return tuple(name.removeprefix("corpora/") for name in also if name.startswith("corpora/"))
 
 
-class Dataset(BaseModel):
+class Dataset(Configured):
     """A corpus in one encoding. All keys except these four are settings of the encoding."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -194,18 +199,6 @@ class Dataset(BaseModel):
     vocab_from: str
     #: A source of published word pieces, as SHELF/SOURCE; None if pieces are learnt or come from another dataset.
     pieces_from: str = NONE
-    _settings: Settings = PrivateAttr()
-
-    @property
-    def settings(self) -> Settings:
-        """The settings, as the type of the encoding."""
-        return self._settings
-
-    def typed(self, settings: Settings) -> Self:
-        """The entry with these settings."""
-        typed = self.model_copy()
-        typed._settings = settings
-        return typed
 
 
 class Datasets(Strict):
