@@ -21,7 +21,6 @@ from espalier.datasets.pairs.data import PairView
 from espalier.models.registry import ARCHITECTURES
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import precision_of
-from pipeline.params.entries import network_of
 from pipeline.params.read import load_params
 
 VIEW = PairView(("source",), "text")
@@ -37,11 +36,11 @@ def contestants(profile: str) -> tuple[dict[str, tuple[str, Any]], int]:
     """Architecture and settings of each row by the model's title, and the places of a batch."""
     every = load_params(Path("profiles", profile, "params.yaml")).models
     models = {name: every[f"cdnpg_{name}"] for name in MODELS}
-    rows = {model.title: (model.arch, network_of(model)) for model in models.values()}
+    rows = {model.title: (model.arch, model.network) for model in models.values()}
     pointer = models["pointer_generator"]
-    coverage = network_of(pointer).model_copy(update={"coverage": 1.0})
+    coverage = pointer.network.model_copy(update={"coverage": 1.0})
     rows[f"{pointer.title} with coverage"] = (pointer.arch, coverage)
-    return rows, models["transformer"].training["batch_tokens"]
+    return rows, models["transformer"].training.batch_tokens
 
 
 def race(profile: str, count: int, device: torch.device, record: Record) -> None:

@@ -73,7 +73,7 @@ def adopt(key: str, folder: Path) -> None:
         files += [layout.output(params.runs[run].paper, run), layout.measured("decode", run)]
     _copy(folder, layout.model(key), files)
     seeds = list(there["seeds"].values())
-    steps, asked = min(seed["steps"] for seed in seeds), model.training["steps"]
+    steps, asked = min(seed["steps"] for seed in seeds), model.training.steps
     provenance = {
         "hardware": f"{there['hardware']}, torch {there['torch']}",
         "hours": round(sum(seed["seconds"] for seed in seeds) / HOUR, 3),

@@ -9,6 +9,7 @@ from espalier.inference.export import export_system
 from espalier.inference.folder import read_system
 from espalier.io.registry import entry
 from pipeline import layout
+from pipeline.commands.model_card import card_of
 from pipeline.params.read import load_params
 from pipeline.records.systems import require_folder
 
@@ -35,8 +36,6 @@ def export(key: str, out: Path, *, card: bool) -> None:
         require_folder(params, system.expander, f"model {name}, its expander, is not trained", f"train@{name}")
     text = ""
     if card:
-        from pipeline.commands.model_card import card_of
-
         text = card_of(key, params)
     export_system(layout.model(key), out, text)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from rich.cells import cell_len
+
 from espalier.inference.registry import SERVICES
 from espalier.io.errors import ConfigError
+from espalier.io.files import read_json
 from espalier.io.terminal import json_line, printable
 from espalier.verse.tunes import tunes
 from pipeline import layout
-from pipeline.params.entries import Params, encoding_and_network
+from pipeline.params.entries import Params
 from pipeline.params.read import load_catalogue, load_params
-from pipeline.records.systems import default_for, find_model
+from pipeline.records.systems import default_for, find_model, require_folder
 
 #: A row: the content of a column by its name.
 Row = dict[str, Any]
@@ -48,8 +51,7 @@ def _models(params: Params) -> Iterator[Row]:
     for key, model in params.models.items():
         corpus = params.datasets.every[model.dataset].corpus
         language = params.corpora[corpus].language
-        reads = encoding_and_network(model)
-        own = [name for name, service in SERVICES.items() if service.fits(*reads)]
+        own = [name for name, service in SERVICES.items() if service.fits(model.encoding, model.network)]
         yield {
             "model": key,
             "title": model.title,
@@ -85,9 +87,6 @@ def _templates(params: Params) -> Iterator[Row]:
     Raises:
         ConfigError: there is no such model, or it is not trained.
     """
-    from espalier.io.files import read_json
-    from pipeline.records.systems import require_folder
-
     key = find_model(params, "paraphrase", "en", None, "list templates")
     require_folder(params, layout.model(key), f"model {key} is not trained", f"train@{key}")
     file = layout.model(key) / "templates.json"
@@ -136,8 +135,6 @@ def _cell(value: Any) -> str:
 
 def _aligned(rows: list[Row]) -> str:
     """A header and the rows in columns. Chinese characters are two columns wide."""
-    from rich.cells import cell_len
-
     if not rows:
         return "none"
     lines = [{name: name for name in rows[0]}, *map(_cells, rows)]

@@ -16,12 +16,12 @@ from espalier.io.errors import ConfigError
 from espalier.metrics.registry import Own
 from espalier.report.printed import load_printed
 from espalier.report.results import in_words
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Outputs
 from espalier.text.language import Language
 from pipeline import layout
 from pipeline.graph.origins import Origins, origins_of
-from pipeline.params.entries import Params, Run, encoding_and_network, network_of
+from pipeline.params.entries import Params, Run
 from pipeline.params.read import read_yaml
 from pipeline.records.artifacts import decoding_settings, read_details, read_training
 from pipeline.records.systems import expander_of, parser_of, repro_command
@@ -88,7 +88,8 @@ def _metadata(paper: str, language: str, origins: Origins) -> str:
 
 def _usage(key: str, language: str, params: Params) -> str:
     """How to load the model, and an example call of each of its services."""
-    own = [name for name, service in SERVICES.items() if service.fits(*encoding_and_network(params.models[key]))]
+    model = params.models[key]
+    own = [name for name, service in SERVICES.items() if service.fits(model.encoding, model.network)]
     calls = [f">>> model.{EXAMPLES[name, language]}" for name in own if (name, language) in EXAMPLES]
     lines = [">>> import espalier", '>>> model = espalier.load("PATH OF THIS FOLDER")', *calls]
     return "\n".join(["## Use\n", "```python", *lines, "```\n"])
@@ -134,10 +135,9 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
 
 def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
     """The headline and user-defined metrics of a run that have a value."""
-    kind, view = task(run.task), network_of(params.models[run.model]).view
+    kind, view = TASKS[run.task], params.models[run.model].network.view
     outputs = Outputs(pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")})
-    versions = kind.scoring.model_validate(run.scoring).own_metrics
-    own = [metric.name for name in versions for metric in Own(name).metrics]
+    own = [metric.name for name in run.scoring.own_metrics for metric in Own(name).metrics]
     return [name for name in [*kind.headline(outputs).values(), *own] if details["scores"].get(name) is not None]
 
 

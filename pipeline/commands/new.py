@@ -13,11 +13,11 @@ from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.models.registry import ARCHITECTURES
-from espalier.tasks.registry import TASKS, task
+from espalier.tasks.registry import TASKS
 from espalier.text.language import LANGUAGES
 from pipeline.graph.stage_graph import value_at
 from pipeline.layout import NONE, PARAMS
-from pipeline.params.entries import Params, network_of
+from pipeline.params.entries import Params
 from pipeline.params.insert import insert
 from pipeline.params.read import load_params, read_yaml
 from pipeline.records.systems import corpus_of, parser_of, repro_command
@@ -83,7 +83,7 @@ def _corpus(name: str, section: str, base: Raw, given: Raw, params: Params) -> E
     sizes = {part: given.pop(part) for part in ("dev", "test") if part in given}
     usual: Raw = {}
     if not base:
-        record = entry("reader", READERS, _named("reader", given.get("reader"), READERS), where="--reader").record
+        record = READERS.find(_named("reader", given.get("reader"), READERS), where="--reader").record
         parser = params.parsers.get(given.get("parser", NONE))
         language = given.get("language", parser and parser.language)
         usual = {
@@ -148,7 +148,7 @@ def _run(name: str, section: str, base: Raw, given: Raw, params: Params) -> Entr
     parser = None
     if run["annotation"] != NONE:  # of the copied run, whose texts alone it parses
         parser = params.annotations[run["annotation"]].parser
-    elif task(task_name, where="--task").needs_annotation(network_of(model), dataset.settings):
+    elif TASKS.find(task_name, where="--task").needs_annotation(model.network, dataset.settings):
         parser = parser_of(params, corpus_of(params, key))
     if parser is None:
         return {f"{section}.{name}": run}

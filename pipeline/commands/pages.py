@@ -15,8 +15,9 @@ from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
+from espalier.report import PageNumbers, Training, load_benchmark, load_printed, render_page, with_numbers
 from pipeline import layout
-from pipeline.params.entries import Params, network_of, reads_of
+from pipeline.params.entries import Params, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_measurement
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
@@ -62,8 +63,6 @@ def pages(check: bool) -> None:
 
 def rendered() -> dict[str, str]:
     """The text of each page, by its path from the root."""
-    from espalier.report import PageNumbers, load_benchmark, load_printed, render_page, with_numbers
-
     measured = sorted((layout.ROOT / "benchmarks" / "results").glob("*.json"))
     numbers = PageNumbers(
         details=_details,
@@ -101,7 +100,7 @@ def _checked(profile: str) -> Params:
 
 
 def _reads(profile: str, model: str) -> Sequence[str]:
-    return reads_of(network_of(_checked(profile).models[model]).view)
+    return reads_of(_checked(profile).models[model].network.view)
 
 
 @cache
@@ -113,8 +112,6 @@ def _baselines(profile: str, group: str) -> Sequence[str]:
 
 @cache
 def _trainings(profile: str) -> Mapping[str, Training]:
-    from espalier.report import Training
-
     found = dict[str, Training]()
     for key, model in _checked(profile).models.items():
         if took := read_measurement(key, _folder(profile)):

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import yaml
+from rich.console import Console
+from rich.table import Table
 
 from espalier.cli.failures import NO_MEMORY
 from espalier.cli.progress import say
@@ -214,9 +216,6 @@ def _reason(outcome: Outcome) -> str:
 
 def _print_table(profile: str, rows: list[Estimate], outcomes: Mapping[Stage, Outcome], rehearsal: Rehearsal) -> None:
     """Print the estimate for each long stage of the whole profile, and the replaced sources and parsers."""
-    from rich.console import Console
-    from rich.table import Table
-
     table = Table(title=f"{profile}: the whole, as expected on this machine")
     table.add_column("stage")
     for name in ("rehearsed, s", "GB", "speed", "whole, GB", "whole, hours"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import tempfile
@@ -15,6 +16,9 @@ from graphlib import TopologicalSorter
 from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any
+
+from dvc.exceptions import DvcException
+from dvc.stage.exceptions import StageNotFound
 
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
@@ -106,9 +110,6 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
     These are the changed stages and all stages that depend on them. DVC later skips a stage whose dependencies turn out
     unchanged.
     """
-    from dvc.exceptions import DvcException
-    from dvc.stage.exceptions import StageNotFound
-
     stale: dict[str, set[str]] = {}
     try:
         repo = dvc_project(wait_for_lock=True)
@@ -208,10 +209,6 @@ def _stay() -> None:
 
 def _run(stage: str) -> Outcome:
     """Let DVC bring one stage up to date, in a separate process."""
-    import logging
-
-    from dvc.exceptions import DvcException
-
     logging.getLogger("dvc").setLevel(logging.WARNING)  # it names each stage and each file for git again
     started = time.monotonic()
     with tempfile.TemporaryFile() as file, _printed_to(file), parsed_once(), written_by_entry():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
+from dvc.exceptions import DvcException
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from espalier.cli.progress import followed, say
@@ -86,8 +87,6 @@ def _outputs(lock: Path) -> list[_Out]:
 
 def _dvc() -> tuple[Path, Ignore]:
     """The folder of the cache, and DVC's patterns of ignored files."""
-    from dvc.exceptions import DvcException
-
     try:
         repo: Any = dvc_project()
     except DvcException as error:

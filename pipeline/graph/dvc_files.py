@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from dvc import dvcfile
+from dvc.repo import Repo
+from dvc.scm import SCMError
+from dvc.utils import serialize
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
-
-if TYPE_CHECKING:
-    from dvc.repo import Repo
 
 #: A dvc.lock with only stages: its head, and the indented lines below.
 LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
@@ -34,9 +36,6 @@ def dvc_project(*, wait_for_lock: bool = False) -> Repo:
         ArtifactError: the folder is not in a git repository, which DVC needs.
         DvcException: DVC cannot read the project.
     """
-    from dvc.repo import Repo
-    from dvc.scm import SCMError
-
     try:
         return Repo(_wait_for_lock=wait_for_lock)
     except SCMError as error:
@@ -50,32 +49,27 @@ def dvc_project(*, wait_for_lock: bool = False) -> Repo:
 @contextmanager
 def parsed_once() -> Iterator[None]:
     """In this context, DVC parses a YAML file of parameters only once, and again only if it has changed."""
-    from dvc.utils.serialize import LOADERS, load_yaml
-
     known: dict[str, tuple[tuple[int, int], Any]] = {}
 
     def load(path: str, fs: Any = None, **options: Any) -> Any:
         if getattr(fs, "protocol", "") != "local" or options:
-            return load_yaml(path, fs=fs, **options)
+            return serialize.load_yaml(path, fs=fs, **options)
         stat = Path(path).stat()
         state = stat.st_mtime_ns, stat.st_size
         if path not in known or known[path][0] != state:
-            known[path] = state, load_yaml(path, fs=fs)
+            known[path] = state, serialize.load_yaml(path, fs=fs)
         return known[path][1]
 
-    LOADERS[".yaml"] = load
+    serialize.LOADERS[".yaml"] = load
     try:
         yield
     finally:
-        del LOADERS[".yaml"]  # which has a default
+        del serialize.LOADERS[".yaml"]  # which has a default
 
 
 @contextmanager
 def written_by_entry() -> Iterator[None]:
     """In this context, DVC writes only changed entries of dvc.lock, with the same bytes as DVC itself."""
-    from dvc import dvcfile
-    from dvc.utils.serialize import parse_yaml
-
     whole = dvcfile.modify_yaml
 
     @contextmanager
@@ -85,7 +79,7 @@ def written_by_entry() -> Iterator[None]:
             with whole(path, fs=fs) as data:
                 yield data
             return
-        data = parse_yaml(text, path)
+        data = serialize.parse_yaml(text, path)
         before = dict(data["stages"])
         yield data
         if changed := {name: entry for name, entry in data["stages"].items() if before.get(name) != entry}:
@@ -106,9 +100,9 @@ def with_entries(text: str, changed: Mapping[str, Any]) -> str:
         text: text written by DVC, of the form `LOCK`.
         changed: {name of a stage: its entry}.
     """
-    from dvc.utils.serialize import dumps_yaml
-
     head, body = LOCK.fullmatch(text).groups()  # type: ignore[union-attr]
-    written = [dumps_yaml({"stages": {name: entry}}).removeprefix("stages:\n") for name, entry in changed.items()]
+    written = [
+        serialize.dumps_yaml({"stages": {name: entry}}).removeprefix("stages:\n") for name, entry in changed.items()
+    ]
     entries = {entry.partition("\n")[0]: entry for entry in [*ENTRY.split(body), *written]}
     return head + "".join(entries.values())

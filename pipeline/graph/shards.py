@@ -7,6 +7,7 @@ paths; sentences and parses are sent with the tasks.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ from espalier.io.hashing import digest, file_sha256
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused, Sentence
+from espalier.syntax.parsers.registry import load_parser
 from espalier.tasks.task import TEXT_COLUMNS
 from pipeline.graph.stage_run import ONE_THREAD
 from pipeline.layout import ROOT
@@ -117,8 +119,6 @@ def parse_shard(parser: str, sentences: Sequence[Sentence]) -> list[Row]:
 
 @cache
 def _loaded(folder: str) -> Parser:
-    from espalier.syntax.parsers.registry import load_parser
-
     return load_parser(Path(folder))
 
 
@@ -161,8 +161,6 @@ def _by_dask(
 
 @contextmanager
 def _client(scheduler: str | None, processes: int) -> Iterator[Client]:
-    import logging
-
     import dask
     from distributed import Client, LocalCluster
 

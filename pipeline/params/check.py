@@ -10,17 +10,13 @@ from espalier.corpora.filters import Filters
 from espalier.corpora.readers import reader
 from espalier.corpora.records import RECORDS
 from espalier.datasets.encoding import Settings
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
-from espalier.io.validation import validated
-from espalier.models.registry import architecture
 from espalier.syntax.parsers.registry import BACKENDS
-from espalier.tasks.registry import task
-from espalier.tasks.task import Task
+from espalier.tasks.registry import TASKS
 from espalier.text.language import LANGUAGES
-from espalier.training.config import TrainingConfig
 from pipeline.layout import NONE, PRINTED
 from pipeline.params.entries import (
     Corpus,
@@ -29,8 +25,6 @@ from pipeline.params.entries import (
     ParserEntry,
     Run,
     Scored,
-    encoding_and_network,
-    network_of,
     vocabulary_of,
 )
 from pipeline.params.judge import check_another, check_judge
@@ -127,7 +121,7 @@ def _check_cycle(key: str, references: Mapping[str, Collection[str]]) -> None:
 def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
     """Check that a parser has one model from one place, and a treebank that needs no other parser first."""
     _refers(f"{path}.treebank", parser.treebank, corpora)
-    backend = entry("backend", BACKENDS, parser.backend, where=f"{path}.backend")
+    backend = BACKENDS[parser.backend]
     named, trained = parser.model != NONE, parser.treebank != NONE
     if backend.needs_model and named == trained:
         raise ConfigError(
@@ -184,9 +178,8 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
 
 
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
-    """Check the settings of a dataset, the records of its corpus, and the encoding of its vocabulary."""
-    kind = encoding(dataset.encoding, where=f"{path}.encoding")
-    settings = validated(kind.settings, dataset.model_extra, path)
+    """Check the records of a dataset's corpus, and the encoding of its vocabulary."""
+    kind, settings = ENCODINGS[dataset.encoding], dataset.settings
     _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
     if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
         allowed = [name for name, record in RECORDS.items() if record is kind.record]
@@ -221,20 +214,17 @@ def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) 
 
 
 def _check_model(key: str, params: Params) -> None:
-    """Check the settings of a model's architecture and training, and the encoding of its dataset."""
+    """Check the encoding of a model's dataset, and the model that it starts from."""
     model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
-    kind = architecture(model.arch, where=f"{path}.arch")
-    validated(kind.config, model.network, f"{path}.network")
-    training = validated(TrainingConfig, model.training, f"{path}.training")
     _refers(f"{path}.dataset", model.dataset, datasets, optional=False)
-    if (name := datasets[model.dataset].encoding) != kind.encoding:
+    if (name := datasets[model.dataset].encoding) != model.encoding:
         raise ConfigError(
-            f"dataset {model.dataset} has the encoding {name}, and {model.arch} reads {kind.encoding}",
+            f"dataset {model.dataset} has the encoding {name}, and {model.arch} reads {model.encoding}",
             where=f"{path}.dataset",
-            remedy=f"a dataset with the encoding {kind.encoding}",
+            remedy=f"a dataset with the encoding {model.encoding}",
         )
     _refers(f"{path}.init", model.init, params.models)
-    if model.init == NONE and training.init_vocab != "same":
+    if model.init == NONE and model.training.init_vocab != "same":
         raise ConfigError(
             "no model whose vocabulary could be mapped",
             where=f"{path}.training.init_vocab",
@@ -260,15 +250,16 @@ def _check_defaults(params: Params) -> None:
                 raise ConfigError(what, where=path, remedy="name one default")
             owners[default] = key
             try:
-                service(method, key, *encoding_and_network(model))
+                service(method, key, model.encoding, model.network)
             except ConfigError as error:
                 raise ConfigError(error.what, where=path, remedy=f"remove {default}") from error
 
 
 def _check_run(key: str, params: Params) -> None:
-    """Check a run: settings of its task, vocabulary of its dataset, guidance over the same rows, needs of scoring."""
+    """Check a run: the vocabulary of its dataset, guidance over the same rows, needs of scoring."""
     run, datasets, path = params.runs[key], params.datasets.every, f"runs.{key}"
-    kind, decoder = _check_decoded(path, run, params)
+    kind = TASKS[run.task]
+    _check_decoded(path, run, params)
     _refers(f"{path}.model", run.model, params.models, optional=False)
     model, dataset = params.models[run.model], datasets[run.dataset]
     if (name := datasets[model.dataset].encoding) not in kind.encodings:
@@ -293,13 +284,12 @@ def _check_run(key: str, params: Params) -> None:
             where=f"{path}.dataset",
             remedy=f"an entry of baselines with paper: {run.paper} and dataset: {run.dataset}",
         )
-    network = network_of(model)
     try:
-        kind.check(decoder, network, dataset.settings, run.samples)
+        kind.check(run.decoder, model.network, dataset.settings, run.samples)
     except ConfigError as error:
         raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
     _refers(f"{path}.annotation", run.annotation, params.annotations)
-    if run.annotation == NONE and kind.needs_annotation(network, dataset.settings):
+    if run.annotation == NONE and kind.needs_annotation(model.network, dataset.settings):
         raise ConfigError(
             f"texts of task {run.task} are scored by their parses",
             where=f"{path}.annotation",
@@ -314,9 +304,10 @@ def _check_run(key: str, params: Params) -> None:
 
 
 def _check_baseline(key: str, params: Params) -> None:
-    """Check a baseline: settings of its task, a dataset that the task can decode, needs of scoring."""
+    """Check a baseline: a dataset that the task can decode, needs of scoring."""
     baseline, path = params.baselines[key], f"baselines.{key}"
-    kind, _ = _check_decoded(path, baseline, params)
+    kind = TASKS[baseline.task]
+    _check_decoded(path, baseline, params)
     if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
         raise ConfigError(
             f"dataset {baseline.dataset} has the encoding {name}, which task {baseline.task} does not decode",
@@ -349,21 +340,17 @@ def _check_baseline(key: str, params: Params) -> None:
             )
 
 
-def _check_decoded(path: str, entry_: Scored, params: Params) -> tuple[Task, Settings]:
-    """The task and decoder settings of a run or baseline, after checking its dataset, judge and lexicon."""
-    kind = task(entry_.task, where=f"{path}.task")
-    decoder = validated(kind.decoder, entry_.decoder, f"{path}.decoder")
-    validated(kind.scoring, entry_.scoring, f"{path}.scoring")
+def _check_decoded(path: str, entry_: Scored, params: Params) -> None:
+    """Check the dataset, judge and lexicon of a run or baseline."""
     _refers(f"{path}.dataset", entry_.dataset, params.datasets.every, optional=False)
     _refers(f"{path}.lm", entry_.lm, params.models)
     if entry_.lm != NONE:
         check_judge(path, entry_, params)
     _refers(f"{path}.lexicon", entry_.lexicon, _source_folders(params))
-    if entry_.lexicon == NONE and decoder.needs_lexicon:
+    if entry_.lexicon == NONE and entry_.decoder.needs_lexicon:
         raise ConfigError(
             "this decoder looks words up in a source", where=f"{path}.lexicon", remedy="name it, as forms/couyun"
         )
-    return kind, decoder
 
 
 def _source_folders(params: Params) -> list[str]:

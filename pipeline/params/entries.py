@@ -7,14 +7,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FieldSerializationInfo,
+    GetPydanticSchema,
+    PrivateAttr,
+    field_serializer,
+    model_validator,
+)
 
 from espalier.corpora.catalogue import Inside, Source
 from espalier.corpora.filters import Filters
 from espalier.corpora.splits import Split
-from espalier.datasets.registry import encoding
-from espalier.models.registry import architecture
-from espalier.tasks.registry import task
+from espalier.models.contract import NetworkSettings
+from espalier.models.registry import ARCHITECTURES
+from espalier.tasks.task import Decoder, Scoring
 from espalier.text.language import Language
 from espalier.training.config import TrainingConfig
 from pipeline import layout
@@ -43,12 +53,55 @@ Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_each_on
 Shelf = Annotated[str, Field(pattern=r"^\w+(/\w+)*$")]
 #: Raw files or another corpus, below data.
 Also = Annotated[str, Field(pattern=r"^(none|raw/\w+(/\w+)*|corpora/\w[\w-]*)$")]
+#: Of a setting whose type depends on other keys: params.yaml has a mapping, which `load_params` gives its type.
+Untyped = GetPydanticSchema(lambda _, handler: handler(dict[str, Any]))
 
 
 class Strict(BaseModel):
     """The base of settings in which unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Configured(BaseModel):
+    """The base of entries with settings of one type, which other keys name."""
+
+    _settings: Any = PrivateAttr()
+
+    @property
+    def settings(self) -> Any:
+        """The settings as their type."""
+        return self._settings
+
+    def typed(self, settings: BaseModel) -> Self:
+        """The entry with these settings."""
+        typed = self.model_copy()
+        typed._settings = settings
+        return typed
+
+
+class Preferring(Strict):
+    """The base of entries with a preset, whose values stand below the entry's own.
+
+    It is dumped as it is written, without the defaults of its settings: artifacts record what was asked for.
+    """
+
+    _written: dict[str, dict[str, Any]] = PrivateAttr(default_factory=dict)
+
+    @property
+    def written(self) -> Mapping[str, dict[str, Any]]:
+        """The settings by key, with those of the preset, as params.yaml has them."""
+        return self._written
+
+    def typed(self, written: dict[str, dict[str, Any]], settings: Mapping[str, BaseModel]) -> Self:
+        """The entry with these settings, as they are written and as their types."""
+        typed = self.model_copy(update=settings)
+        typed._written = written
+        return typed
+
+    @field_serializer("network", "training", "decoder", "scoring", check_fields=False)
+    def _as_written(self, value: Any, info: FieldSerializationInfo) -> Any:
+        return self._written.get(info.field_name, value)
 
 
 class Published(Strict):
@@ -84,7 +137,7 @@ class Sources(Strict):
         }
 
 
-class ParserEntry(Strict):
+class ParserEntry(Strict, Configured):
     """A parser or tagger: published (named by `model`), or trained here (on the corpus `treebank`)."""
 
     language: Language
@@ -94,6 +147,7 @@ class ParserEntry(Strict):
     seed: Seed
     #: Keywords of the backend's loader, such as {words: jieba}.
     options: dict[str, Any]
+    #: `settings` has its type, for a parser that is trained here.
     training: dict[str, Any]
 
 
@@ -134,7 +188,7 @@ class Corpus(Strict):
         return tuple(name.removeprefix("corpora/") for name in also if name.startswith("corpora/"))
 
 
-class Dataset(BaseModel):
+class Dataset(Configured):
     """A corpus in one encoding. All keys except these four are settings of the encoding."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -145,11 +199,6 @@ class Dataset(BaseModel):
     vocab_from: str
     #: A source of published word pieces, as SHELF/SOURCE; None if pieces are learnt or come from another dataset.
     pieces_from: str = NONE
-
-    @property
-    def settings(self) -> Any:
-        """The settings, as the type of the encoding."""
-        return encoding(self.encoding).settings.model_validate(self.model_extra)
 
 
 class Datasets(Strict):
@@ -186,7 +235,7 @@ class Preset(Strict):
         return value
 
 
-class Model(Strict):
+class Model(Preferring):
     """An architecture with its settings, trained on one dataset."""
 
     paper: Name
@@ -199,12 +248,16 @@ class Model(Strict):
     #: Commands and languages ("generate.zh") for which this model is taken when none is named.
     default_for: tuple[str, ...] = ()
     preset: str
-    #: As `load_params` returns them, these hold the preset's values below the entry's own.
-    network: dict[str, Any]
-    training: dict[str, Any]
+    network: Annotated[NetworkSettings, Untyped]
+    training: Annotated[TrainingConfig, Untyped]
+
+    @property
+    def encoding(self) -> str:
+        """The encoding that its architecture reads."""
+        return ARCHITECTURES[self.arch].encoding
 
 
-class Scored(Strict):
+class Scored(Preferring):
     """A system that writes texts for the records of one split, and its scoring."""
 
     paper: Name
@@ -216,9 +269,8 @@ class Scored(Strict):
     lm: str
     #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
     lexicon: str
-    #: As `load_params` returns them, these hold the preset's values below the entry's own.
-    decoder: dict[str, Any]
-    scoring: dict[str, Any]
+    decoder: Annotated[Decoder, Untyped]
+    scoring: Annotated[Scoring, Untyped]
     samples: int = Field(ge=1, le=1000)
     seed: Seed
 
@@ -284,26 +336,6 @@ class Params(Strict):
 def reads_of(view: Any) -> tuple[str, ...]:
     """What a view reads of the text to come: structures, and "topic". Only views of SAT read any."""
     return getattr(view, "reads", ())
-
-
-def network_of(model: Model) -> Any:
-    """The validated settings of a model's network, with defaults."""
-    return architecture(model.arch).config.model_validate(model.network)
-
-
-def training_of(model: Model) -> TrainingConfig:
-    """The validated settings of a model's training, with defaults."""
-    return TrainingConfig.model_validate(model.training)
-
-
-def decoder_of(entry_: Scored) -> Any:
-    """The validated settings of an entry's decoding, with defaults."""
-    return task(entry_.task).decoder.model_validate(entry_.decoder)
-
-
-def encoding_and_network(model: Model) -> tuple[str, Any]:
-    """The encoding that a model reads, and its validated settings, as arguments of `Service`."""
-    return architecture(model.arch).encoding, network_of(model)
 
 
 def vocabulary_of(datasets: Mapping[str, Dataset], key: str) -> str:

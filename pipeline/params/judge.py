@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from espalier.io.errors import ConfigError
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from pipeline.layout import NONE
-from pipeline.params.entries import Model, Params, Scored, decoder_of, network_of
+from pipeline.params.entries import Model, Params, Scored
 
 
 def check_judge(path: str, entry_: Scored, params: Params) -> None:
     """Check that the judge suits the task, reads the language of the texts, and has not seen the texts."""
-    kind, datasets, judge = task(entry_.task), params.datasets.every, params.models[entry_.lm]
+    kind, datasets, judge = TASKS[entry_.task], params.datasets.every, params.models[entry_.lm]
     if kind.judge is None:
         raise ConfigError(f"texts of task {entry_.task} have no judge", where=f"{path}.lm", remedy=f"set it to {NONE}")
     trained_on = datasets[judge.dataset]
@@ -31,7 +31,7 @@ def check_judge(path: str, entry_: Scored, params: Params) -> None:
             remedy=f"a model trained on {entry_.dataset}, or on the dataset that gives it its vocabulary",
         )
     try:
-        kind.judge.check(decoder_of(entry_), network_of(judge), datasets[entry_.dataset].settings)
+        kind.judge.check(entry_.decoder, judge.network, datasets[entry_.dataset].settings)
     except ConfigError as error:
         raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
 
@@ -44,7 +44,7 @@ def check_another(path: str, judge: str, model: str, models: Mapping[str, Model]
         same = f"the judge is the judged model {model}"
     elif shared := {*_ancestors(judge, models)} & {*_ancestors(model, models)}:
         same = f"the judge {judge} and the judged model {model} share initial weights, of {min(shared)}"
-    elif (one.arch, network_of(one)) == (other.arch, network_of(other)):
+    elif (one.arch, one.network) == (other.arch, other.network):
         same = f"the judge {judge} has the network of the judged model {model}"
     elif seeds := {*one.seeds} & {*other.seeds}:
         same = f"the judge {judge} has seed {min(seeds)} of the judged model {model}"

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from espalier.corpora.catalogue import Source
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.validation import validated
 from espalier.io.yaml_files import load_yaml
-from pipeline.layout import PARAMS
+from espalier.models.registry import ARCHITECTURES
+from espalier.syntax.parsers.registry import BACKENDS
+from espalier.tasks.registry import TASKS
+from espalier.training.config import TrainingConfig
+from pipeline.layout import NONE, PARAMS
 from pipeline.params.check import check
-from pipeline.params.entries import Baseline, Catalogue, Model, Params, Run
+from pipeline.params.entries import Baseline, Catalogue, Dataset, Datasets, Model, Params, ParserEntry, Run
 from pipeline.params.plugins import import_plugins
+
+Entry = TypeVar("Entry", Model, Run, Baseline)
+AnyScored = TypeVar("AnyScored", Run, Baseline)
 
 
 def load_params(path: Path = PARAMS) -> Params:
-    """Read params.yaml, import its plugins, merge entries with their presets, and check the result.
+    """Read params.yaml, import its plugins, and check the result, in which all settings have their types.
 
     Raises:
         ConfigError: the file is missing or is not YAML, a plugin cannot be imported, or a value is invalid.
     """
     value = read_yaml(path)
     import_plugins(value.get("plugins"), f"{path}: plugins")
-    params = _with_presets(validated(Params, value, str(path)))
+    params = _typed(validated(Params, value, str(path)))
     published = load_catalogue(params, path.parent) if params.sources.published else {}
     check(params, published)
     return params
@@ -60,30 +71,56 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return value
 
 
-def _with_presets(params: Params) -> Params:
-    """Merge the values of each entry with those of its preset; the entry's own values win."""
-    models = {
-        key: _over_preset(params, f"models.{key}", model, ("network", "training"))
-        for key, model in params.models.items()
+def _typed(params: Params) -> Params:
+    """The params with the settings of each entry as their types, over those of its preset."""
+    datasets = {
+        way: {key: _dataset(f"datasets.{way}.{key}", dataset) for key, dataset in getattr(params.datasets, way).items()}
+        for way in Datasets.model_fields
     }
-    runs = {key: _over_preset(params, f"runs.{key}", run, ("decoder", "scoring")) for key, run in params.runs.items()}
-    baselines = {
-        key: _over_preset(params, f"baselines.{key}", baseline, ("decoder", "scoring"))
-        for key, baseline in params.baselines.items()
+    typed = {
+        "parsers": {key: _parser(f"parsers.{key}", parser) for key, parser in params.parsers.items()},
+        "datasets": params.datasets.model_copy(update=datasets),
+        "models": {key: _model(f"models.{key}", model, params) for key, model in params.models.items()},
+        "runs": {key: _scored(f"runs.{key}", run, params) for key, run in params.runs.items()},
+        "baselines": {key: _scored(f"baselines.{key}", row, params) for key, row in params.baselines.items()},
     }
-    return params.model_copy(update={"models": models, "runs": runs, "baselines": baselines})
+    return params.model_copy(update=typed)
 
 
-Entry = TypeVar("Entry", Model, Run, Baseline)
+def _parser(path: str, parser: ParserEntry) -> ParserEntry:
+    backend = BACKENDS.find(parser.backend, where=f"{path}.backend")
+    if parser.treebank == NONE or backend.training is None:
+        return parser
+    kind = backend.settings()
+    given = {"language": parser.language} if "language" in kind.model_fields else {}
+    return parser.typed(validated(kind, given | parser.training, f"{path}.training"))
 
 
-def _over_preset(params: Params, path: str, entry_: Entry, names: tuple[str, str]) -> Entry:
-    where = f"{path}.preset"
-    preset = entry("preset", params.presets, entry_.preset, where=where)
-    if lacking := [name for name in names if getattr(preset, name) is None]:
+def _dataset(path: str, dataset: Dataset) -> Dataset:
+    kind = ENCODINGS.find(dataset.encoding, where=f"{path}.encoding")
+    return dataset.typed(validated(kind.settings, dataset.model_extra, path))
+
+
+def _model(path: str, model: Model, params: Params) -> Model:
+    kind = ARCHITECTURES.find(model.arch, where=f"{path}.arch")
+    return _over_preset(path, model, params, {"network": kind.config, "training": TrainingConfig})
+
+
+def _scored(path: str, entry_: AnyScored, params: Params) -> AnyScored:
+    kind = TASKS.find(entry_.task, where=f"{path}.task")
+    return _over_preset(path, entry_, params, {"decoder": kind.decoder, "scoring": kind.scoring})
+
+
+def _over_preset(path: str, entry_: Entry, params: Params, kinds: Mapping[str, type[BaseModel]]) -> Entry:
+    """An entry with settings of these types, over the values of its preset; the entry's own values win."""
+    preset = entry("preset", params.presets, entry_.preset, where=f"{path}.preset")
+    if lacking := [name for name in kinds if getattr(preset, name) is None]:
         raise ConfigError(
             f"preset {entry_.preset} has no {' and no '.join(lacking)}",
-            where=where,
+            where=f"{path}.preset",
             remedy=f"write {lacking[0]}: {{}} into it, or name another",
         )
-    return entry_.model_copy(update={name: {**getattr(preset, name), **getattr(entry_, name)} for name in names})
+    written = {name: {**getattr(preset, name), **getattr(entry_, name)} for name in kinds}
+    return entry_.typed(
+        written, {name: validated(kind, written[name], f"{path}.{name}") for name, kind in kinds.items()}
+    )

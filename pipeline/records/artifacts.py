@@ -16,10 +16,10 @@ from espalier.io.errors import DataError
 from espalier.io.files import Finite, Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import SEGMENT_COLUMNS, Ready
 from pipeline import layout
-from pipeline.params.entries import Corpus, Model, Params, Run, decoder_of, network_of, training_of
+from pipeline.params.entries import Corpus, Model, Params, Run
 from pipeline.records.machine import device
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
 def decoding_settings(run: Run, model: Model) -> dict[str, Any]:
     """The settings of a run's decoding that pages show, by name."""
     guidance = None if run.guidance == layout.NONE else run.guidance
-    return task(run.task).settings(decoder_of(run), network_of(model), run.samples, guidance)
+    return TASKS[run.task].settings(run.decoder, model.network, run.samples, guidance)
 
 
 def run_settings(key: str, params: Params) -> dict[str, Any]:
@@ -253,15 +253,15 @@ def run_settings(key: str, params: Params) -> dict[str, Any]:
         "data": table_sha256(ready / f"{run.split}.parquet") if ready.is_dir() else None,
         "split": run.split,
         # Including defaults, so that every run shows its beam and length rule.
-        "decoder": decoder_of(run).model_dump(mode="json"),
-        "scoring": run.scoring,
+        "decoder": run.decoder.model_dump(mode="json"),
+        "scoring": run.written["scoring"],
         "samples": run.samples,
         "seed": run.seed,
         "seeds": list(model.seeds),
         **({} if run.lm == layout.NONE else {"judge": run.lm}),
         "parameters": first["parameters"],
         # The precision of the training; if unknown, its setting, which may be "auto".
-        "precision": first.get("precision") or training_of(model).precision,
+        "precision": first.get("precision") or model.training.precision,
         # From the encoded split on which the model is trained.
         "trained_on": first.get("data"),
         "steps": {seed: values["steps"] for seed, values in training.items()},

@@ -6,16 +6,18 @@ so that a clean clone reproduces the same artifacts and details. Reports, plans 
 
 from __future__ import annotations
 
+import platform
 import resource
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from espalier.io.files import write_json
 from pipeline import layout
-from pipeline.records.machine import cores
+from pipeline.records.machine import cores, device
 
 
 def peak_memory() -> int:
@@ -35,8 +37,6 @@ class Clock:
         """Write the facts with the seconds since the start, the memory and the hardware."""
         import torch
 
-        from pipeline.records.machine import device
-
         gpu = device().type == "cuda"
         value = {
             "seconds": round(time.monotonic() - self.started, 2),
@@ -55,15 +55,10 @@ def hardware() -> str:
     """The name of the computing device; for a CPU, also the number of cores that this process may use."""
     import torch
 
-    from pipeline.records.machine import device
-
     return torch.cuda.get_device_name() if device().type == "cuda" else _processor()
 
 
 def _processor() -> str:
-    import platform
-    from pathlib import Path
-
     name = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():

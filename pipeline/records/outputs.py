@@ -12,7 +12,7 @@ import pandas as pd
 from espalier.cli.progress import say
 from espalier.io.tables import write_table
 from espalier.tasks.scoring import scored
-from espalier.tasks.task import Outputs, Task
+from espalier.tasks.task import Outputs, Scoring, Task
 from pipeline import layout
 from pipeline.records.artifacts import write_metrics
 
@@ -27,7 +27,7 @@ def write_outputs(
 
 
 def write_scores(
-    group: str, key: str, kind: Task, outputs: Outputs, scoring: Mapping[str, Any], settings: Mapping[str, Any]
+    group: str, key: str, kind: Task, outputs: Outputs, scoring: Scoring, settings: Mapping[str, Any]
 ) -> None:
     """Score outputs, and write their metrics, details and segments."""
     segments, numbers, details = scored(kind, outputs, scoring)

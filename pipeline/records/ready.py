@@ -10,7 +10,7 @@ from espalier.cli.progress import counted, say
 from espalier.corpora.records import Quarantined, table_of
 from espalier.corpora.splits import SPLITS
 from espalier.datasets.encoding import Encoding
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.tables import write_table
@@ -25,7 +25,7 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
 
     `details.json` counts the rows at each step from raw files to ids, for reports.
     """
-    kind = encoding(dataset.encoding, where=f"datasets: {key}.encoding")
+    kind = ENCODINGS.find(dataset.encoding, where=f"datasets: {key}.encoding")
     settings = dataset.settings
     records = {name: read_records(layout.corpus(dataset.corpus), name, kind.record) for name in SPLITS}
     vocabulary = _vocabulary(kind, dataset, records["train"], params)

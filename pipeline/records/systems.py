@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from espalier.inference.folder import save_system
-from espalier.inference.registry import SERVICES, service
+from espalier.inference.registry import SERVICES, reads_trees, service
+from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from pipeline import layout
-from pipeline.params.entries import Params, encoding_and_network
+from pipeline.params.entries import Params
+from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_extras
+from pipeline.records.machine import device
 
 
 def describe(folder: Path, key: str, params: Params) -> None:
@@ -30,6 +33,35 @@ def describe(folder: Path, key: str, params: Params) -> None:
     )
 
 
+def open_system(method: str, language: str, *, model: str | None, expander: str | None, expands: bool) -> System:
+    """The system of a model of the present profile, with its parser and expander.
+
+    Args:
+        model: key of the model; None for the default for the method and language, or the only one that serves them.
+        expander: key of the expander; None for the default.
+        expands: whether a model that reads trees needs an expander.
+
+    Raises:
+        ConfigError: a model does not exist, is not trained, or does not serve the method.
+    """
+    params = load_params()
+    key = find_model(params, method, language, model, "--model")
+    settings = params.datasets.every[params.models[key].dataset].settings
+    corpus = corpus_of(params, key)
+    # If a parser segmented the training texts into words, it also segments requests, with or without trees.
+    parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
+    guided = expands and reads_trees(params.models[key].network.view)
+    second = find_model(params, "expand", language, expander, "--expander") if guided else None
+    for named in filter(None, (key, second)):
+        require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
+    return load(
+        layout.model(key),
+        parser=layout.parser(parser) if parser else None,
+        expander=layout.model(second) if second else None,
+        device=device(),
+    )
+
+
 def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
     """The given key, else the default for a method and language ("generate.zh"), else the only model.
 
@@ -45,7 +77,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         fitting = [
             key
             for key, model in params.models.items()
-            if SERVICES[method].fits(*encoding_and_network(model))
+            if SERVICES[method].fits(model.encoding, model.network)
             and params.corpora[corpus_of(params, key)].language == language
         ]
         if len(fitting) == 1:
@@ -57,7 +89,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         )
     model = entry("model", params.models, given)
     try:
-        service(method, given, *encoding_and_network(model))
+        service(method, given, model.encoding, model.network)
     except ConfigError as error:
         raise ConfigError(error.what, where=option) from error
     writes = params.corpora[corpus_of(params, given)].language

@@ -55,26 +55,6 @@ class ProfileModels(Models):
         """
         if model is not None and is_folder(model):
             return super().open(method, language, model=model, expander=expander, expands=expands)
-        from espalier.inference.registry import SERVICES, reads_trees
-        from espalier.inference.system import load
-        from pipeline.params.entries import encoding_and_network
-        from pipeline.params.read import load_params
-        from pipeline.records.machine import device
-        from pipeline.records.systems import corpus_of, find_model, find_parser, parser_of, require_folder
+        from pipeline.records.systems import open_system
 
-        params = load_params()
-        key = find_model(params, method, language, model, "--model")
-        settings = params.datasets.every[params.models[key].dataset].settings
-        corpus = corpus_of(params, key)
-        # If a parser segmented the training texts into words, it also segments requests, with or without trees.
-        parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
-        guided = expands and reads_trees(encoding_and_network(params.models[key])[1].view)
-        second = find_model(params, "expand", language, expander, "--expander") if guided else None
-        for named in filter(None, (key, second)):
-            require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
-        return load(
-            layout.model(key),
-            parser=layout.parser(parser) if parser else None,
-            expander=layout.model(second) if second else None,
-            device=device(),
-        )
+        return open_system(method, language, model=model, expander=expander, expands=expands)

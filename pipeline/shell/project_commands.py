@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from espalier.cli.models import model_names
+from pipeline.records.machine import jobs as usual_jobs
 from pipeline.shell import completion
 from pipeline.shell.profiles import Profile, ProfileOption, enter
 
@@ -69,7 +70,6 @@ def repro(
 ) -> None:
     """Run `dvc repro` with several stages at once."""
     from pipeline.commands.repro import repro as run
-    from pipeline.records.machine import jobs as usual_jobs
 
     enter(profile)
     run(targets or [], jobs or usual_jobs())

@@ -8,7 +8,7 @@ from espalier.cli.progress import counted, say
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parsers.registry import parser_signature
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import TEXT_COLUMNS
 from pipeline import layout
 from pipeline.graph.shards import annotated
@@ -25,7 +25,7 @@ def run(key: str) -> None:
     scratch = layout.scratch("annotate", key)
     run_ = params.runs[annotation.run]
     language = params.corpora[params.datasets.every[run_.dataset].corpus].language
-    table = annotated(texts, parser, scratch, words=task(run_.task).writes_words(language))
+    table = annotated(texts, parser, scratch, words=TASKS[run_.task].writes_words(language))
     write_table(layout.annotation(key), table, {"parser": signature})
     shutil.rmtree(scratch, ignore_errors=True)
     say(counted([("texts", len(table)), ("not parsed", int((table["reason"] != "").sum()))]))

@@ -12,19 +12,19 @@ import pandas as pd
 from espalier.cli.progress import followed
 from espalier.corpora.published import published_texts
 from espalier.corpora.readers import READERS
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.ngram_tree import NGramTree
 from espalier.tasks.decode import Decoding, judged
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
 from pipeline.graph.shards import annotated
-from pipeline.params.entries import Baseline, Corpus, decoder_of, reads_of
+from pipeline.params.entries import Baseline, Corpus, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
     DatasetDetails,
@@ -59,8 +59,8 @@ def run(key: str) -> None:
     """
     params = load_params()
     baseline = entry("baseline", params.baselines, key)
-    kind, dataset = task(baseline.task), params.datasets.every[baseline.dataset]
-    form, corpus = encoding(dataset.encoding), params.corpora[dataset.corpus]
+    kind, dataset = TASKS[baseline.task], params.datasets.every[baseline.dataset]
+    form, corpus = ENCODINGS[dataset.encoding], params.corpora[dataset.corpus]
     ready = read_ready(baseline.dataset, baseline.split, form)
     dev = read_ready(baseline.dataset, "dev", form) if kind.dev_likelihood else None
     counted = baseline.dataset if baseline.train == layout.NONE else baseline.train
@@ -69,12 +69,11 @@ def run(key: str) -> None:
     require_rows(ready.data, baseline.dataset, baseline.split)
     ngrams = kind.ngrams(train.vocabulary)
     models = {name: _fitted(train, row) for name, row in ngrams.items()}
-    decoder = decoder_of(baseline)
     lexicon = lexicon_of(baseline.lexicon)
     options = RunOptions(baseline.samples, baseline.seed, lexicon=lexicon)
     written = {}
     for name, model in models.items():
-        decoding = Decoding(kind, model, decoder, options, 0, device(), followed)
+        decoding = Decoding(kind, model, baseline.decoder, options, 0, device(), followed)
         written[name] = decoding.outputs(ready), decoding.likelihoods(dev)
     first = next(iter(ngrams))
     table = written[first][0]
@@ -174,7 +173,7 @@ def _parses(texts: pd.DataFrame, row: BaselineRow, baseline: Baseline, key: str,
     if row.trees is not None:
         return keys.assign(target_tree=list(row.trees), reason="")
     scratch = layout.scratch("baselines", key)
-    words = task(baseline.task).writes_words(language)
+    words = TASKS[baseline.task].writes_words(language)
     parses = annotated(texts, layout.parser(baseline.parser), scratch, words=words)
     shutil.rmtree(scratch, ignore_errors=True)
     return parses

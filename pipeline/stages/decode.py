@@ -8,16 +8,16 @@ from typing import Any
 import pandas as pd
 
 from espalier.cli.progress import followed, say
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.registry import entry
 from espalier.models.serialization import load_model
 from espalier.tasks.decode import Decoding, judged
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Ready, RunOptions
 from pipeline import layout
 from pipeline.graph.stage_inputs import record_of
-from pipeline.params.entries import Params, Run, decoder_of
+from pipeline.params.entries import Params, Run
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import lexicon_of, read_judge, read_ready, read_texts, require_rows
 from pipeline.records.machine import device
@@ -35,8 +35,7 @@ def run(key: str) -> None:
     """
     clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
-    kind = task(run_.task)
-    decoder = decoder_of(run_)
+    kind = TASKS[run_.task]
     guidance = read_texts(*run_.guide) if run_.guide else None
     options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
     judge = read_judge(run_.lm, params)
@@ -46,7 +45,7 @@ def run(key: str) -> None:
         ready = _ready(run_, run_.split, model, params)
         require_rows(ready.data, run_.dataset, run_.split)
         dev_ready = _ready(run_, "dev", model, params) if kind.dev_likelihood else None
-        decoding = Decoding(kind, model, decoder, options, seed, device(), followed)
+        decoding = Decoding(kind, model, run_.decoder, options, seed, device(), followed)
         table = decoding.outputs(ready)
         dev.append(decoding.likelihoods(dev_ready))
         tables.append(table if judge is None else judged(kind.judge, judge, table, device(), followed))
@@ -75,7 +74,7 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
     Raises:
         ArtifactError: the vocabularies of dataset and model differ.
     """
-    kind = encoding(params.datasets.every[run_.dataset].encoding)
+    kind = ENCODINGS[params.datasets.every[run_.dataset].encoding]
     ready = read_ready(run_.dataset, split, kind)
     if ready.data.vocabulary != model.vocabulary:
         raise ArtifactError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from espalier.cli.progress import progress_bar
+from espalier.corpora.download import fetch
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.params.read import load_catalogue, load_params
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 def run(key: str) -> None:
     """Fetch one source into `data/raw/<shelf>/<key>/`."""
-    from espalier.corpora.download import fetch
-
     params = load_params()
     shelf = entry("source", params.sources.published, key).shelf
     source = load_catalogue(params)[key]

@@ -18,9 +18,33 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.report import (
+    CorpusResult,
+    Curve,
+    Links,
+    Provenance,
+    RunResult,
+    RunSegments,
+    RunTexts,
+    Sample,
+    TrainingResult,
+    build,
+    comparisons_of,
+    hyperparameters_of,
+    items_of,
+    load_benchmark,
+    load_printed,
+    orderings_json,
+    render_csv,
+    render_html,
+    render_items,
+    render_markdown,
+    summary_json,
+    summary_of,
+)
 from espalier.tasks.task import SEGMENT_COLUMNS
 from pipeline import layout
-from pipeline.params.entries import Baseline, Params, Run, decoder_of, network_of, reads_of, training_of
+from pipeline.params.entries import Baseline, Params, Run, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
     DatasetDetails,
@@ -62,22 +86,6 @@ _Entry = TypeVar("_Entry", Run, Baseline)
 
 def run(key: str) -> None:
     """Make one paper's report in `reports/<paper>/`, with its summary and the numbers behind its claims."""
-    from espalier.report import (
-        Links,
-        build,
-        comparisons_of,
-        hyperparameters_of,
-        items_of,
-        load_printed,
-        orderings_json,
-        render_csv,
-        render_html,
-        render_items,
-        render_markdown,
-        summary_json,
-        summary_of,
-    )
-
     params = load_params()
     if key not in params.reports:
         raise ConfigError.unknown("report", key, params.reports)
@@ -146,16 +154,12 @@ def _made(
 
 def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:
     """The texts of a run with the statistics of their segments."""
-    from espalier.report import RunSegments, RunTexts
-
     title = run_.title or params.models[run_.model].title
     segments = RunSegments(read_segments(run_.paper, key), run_.task)
     return RunTexts(key, title, language, read_texts(run_.paper, key), segments)
 
 
 def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
-    from espalier.report import Provenance, RunResult
-
     key, run_ = texts.key, params.runs[texts.key]
     model = params.models[run_.model]
     table, segments = texts.outputs, texts.segments.table
@@ -169,7 +173,7 @@ def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
         language=texts.language,
         dataset=run_.dataset,
         ids=ids_of(segments),
-        structures=frozenset(reads_of(network_of(model).view)),
+        structures=frozenset(reads_of(model.network.view)),
         settings=decoding_settings(run_, model),
         metrics=details,
         samples=_samples(table, segments),
@@ -187,12 +191,11 @@ def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]
         if key not in params.models:
             continue
         model, run_ = params.models[key], params.runs.get(run)
-        decoder = decoder_of(run_).model_dump() if run_ else {}
         settings[key] = {
-            "network": network_of(model).model_dump(),
-            "training": training_of(model).model_dump(),
+            "network": model.network.model_dump(),
+            "training": model.training.model_dump(),
             "dataset": params.datasets.every[model.dataset].settings.model_dump(),
-            "decoder": {**decoder, "samples": run_.samples} if run_ else {},
+            "decoder": {**run_.decoder.model_dump(), "samples": run_.samples} if run_ else {},
         }
     return settings
 
@@ -211,8 +214,6 @@ def _runs_with_rows(printed: Printed) -> set[str]:
 
 def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:
     """Texts in given formats, at even distances in the table, the same for all runs of a corpus; else empty."""
-    from espalier.report import Sample
-
     if not set(SAMPLE_COLUMNS) <= set(table.columns):
         return []
     table = table[table["sample"] == 0].drop_duplicates("id")
@@ -245,8 +246,6 @@ def _measurement(model: str, params: Params) -> Measurement | None:
 
 def _trainings(params: Params, paper: str, printed: Printed) -> list[TrainingResult]:
     """The hours of each training of the paper, and the time per step in the benchmarks named by its tables."""
-    from espalier.report import TrainingResult, load_benchmark
-
     steps: dict[str, float] = {}  # by the model's title
     for name in filter(None, (table.benchmark for table in printed.tables)):
         steps |= load_benchmark(layout.ROOT / "benchmarks" / "results" / f"{name}.json").ratios(params.profile)
@@ -265,8 +264,6 @@ def _trainings(params: Params, paper: str, printed: Printed) -> list[TrainingRes
 
 
 def _curves(params: Params, paper: str) -> list[Curve]:
-    from espalier.report import Curve
-
     curves = []
     for key, model in params.models.items():
         if model.paper == paper and layout.curve(paper, key).exists():
@@ -309,8 +306,6 @@ def _dataset(key: str, details: Mapping[str, Any], profile: str) -> CorpusResult
     Rows are those of its corpus. The result also has the sizes of the vocabulary, counts of the training split, and the
     scores of the corpus's parser.
     """
-    from espalier.report import CorpusResult
-
     filtered, splits = details["filtered"], details["splits"]
     sizes = {name: value for name, value in details["rows"].items() if name not in (*splits, "quarantined")}
     counts = {**splits["train"], **sizes, "unfit": details["rows"]["quarantined"]}

@@ -8,10 +8,10 @@ from functools import cache, partial
 import pandas as pd
 
 from espalier.cli.progress import say
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Outputs
 from pipeline import layout
 from pipeline.params.entries import Params, Run
@@ -32,7 +32,7 @@ def run(key: str) -> None:
     if chosen and key in without_dev_score(runs, scored):
         say(f"{key} is scored on test, and no run of {run_.model} is scored on dev; choose settings on dev first")
     outputs = read_outputs(key, run_, params)
-    write_scores(run_.paper, key, task(run_.task), outputs, run_.scoring, run_settings(key, params))
+    write_scores(run_.paper, key, TASKS[run_.task], outputs, run_.scoring, run_settings(key, params))
 
 
 def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
@@ -51,6 +51,6 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
         lexicon=lexicon_of(run_.lexicon),
         is_grammatical=grammar_of(corpus),
         facts=facts,
-        train=cache(partial(read_train, run_.dataset, encoding(dataset.encoding))),
+        train=cache(partial(read_train, run_.dataset, ENCODINGS[dataset.encoding])),
         extras=partial(read_extras, run_.dataset),
     )

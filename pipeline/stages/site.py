@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from espalier.io.files import atomic_file, read_json
+from espalier.report import Links, read_summary, render_index
 from pipeline import layout
 from pipeline.params.read import load_params
 
 
 def run() -> None:
     """Write `reports/index.html`. For a paper without a report it names the command that makes the report."""
-    from espalier.report import Links, read_summary, render_index
-
     params = load_params()
     found = {key: layout.report_summary(key) for key in params.reports}
     summaries = [read_summary(read_json(path, dict[str, Any]), str(path)) for path in found.values() if path.exists()]

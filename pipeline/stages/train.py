@@ -15,20 +15,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from accelerate import PartialState
 
 from espalier.cli.progress import progress_bar, say
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Encoding, Split
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import table_sha256
+from espalier.models.contract import check_model
+from espalier.models.output_check import check_outputs
+from espalier.models.registry import ARCHITECTURES
+from espalier.models.serialization import load_weights, map_weights, save_model, weights_of
+from espalier.training import loop
+from espalier.training.optimization import precision_of
 from pipeline import layout
 from pipeline.graph.seeds import Show, side_by_side
 from pipeline.graph.stage_inputs import inputs_of, record_of
-from pipeline.params.entries import Model, network_of, training_of
+from pipeline.params.entries import Model
 from pipeline.params.read import load_params
 from pipeline.records.machine import cores, device, workers
 from pipeline.records.measured import Clock
@@ -75,8 +83,6 @@ class Trained:
     @property
     def summary(self) -> dict[str, Any]:
         """The reproducible facts, equal for every run with the same number of threads and the same precision."""
-        import torch
-
         return {
             "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
             "threads": torch.get_num_threads(),
@@ -107,11 +113,6 @@ def run(key: str) -> None:
     Seeds are trained in parallel, `ESPALIER_WORKERS` at once; the default is one on a GPU, and one per core on a CPU.
     Under `accelerate launch` every process trains, and the first one writes.
     """
-    import torch
-    from accelerate import PartialState
-
-    from espalier.models.serialization import save_model
-
     params = load_params()
     model = entry("model", params.models, key)
     clock = Clock()
@@ -154,45 +155,36 @@ def train_seed(key: str, seed: int, show: Show) -> Trained:
 
 def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
     """A model after training with one seed."""
-    import torch
-
-    from espalier.models.contract import check_model, check_outputs
-    from espalier.models.registry import architecture
-    from espalier.models.serialization import load_weights, map_weights, weights_of
-    from espalier.training.loop import train
-    from espalier.training.optimization import precision_of
-
-    config = training_of(model)
-    kind = architecture(model.arch, where=f"models.{key}.arch")
-    form = encoding(kind.encoding)
+    kind = ARCHITECTURES.find(model.arch, where=f"models.{key}.arch")
+    form = ENCODINGS[kind.encoding]
     vocabulary = form.vocabulary.load(layout.ready(model.dataset) / "vocabulary.json")
-    network = network_of(model)
     torch.manual_seed(seed)
-    built = kind.build(network, vocabulary)
+    built = kind.build(model.network, vocabulary)
     check_model(built, model.arch)
     init_rows: Mapping[str, int] = {}
-    if config.init_vocab == "mapped":
+    if model.training.init_vocab == "mapped":
         init_rows = map_weights(built, vocabulary, layout.model(model.init))
     elif model.init != layout.NONE:
         _same_vocabulary(model, form, vocabulary)
         load_weights(built, weights_of(layout.model(model.init)))
-    splits = {name: _examples(key, model, name, form, vocabulary, network) for name in ("train", "dev")}
+    splits = {name: _examples(key, model, name, form, vocabulary) for name in ("train", "dev")}
     check_outputs(built, splits["dev"].collate(np.arange(min(2, len(splits["dev"].lengths))), None), model.arch)
     scratch = layout.scratch("train", key, _identity(key, seed))
-    progress = train(
-        built, splits["train"], splits["dev"], config,
-        width=network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
+    progress = loop.train(
+        built, splits["train"], splits["dev"], model.training,
+        width=model.network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
         cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
     )  # fmt: skip
-    precision = "bf16" if precision_of(config, device()) == "bf16" else "fp32"
+    precision = "bf16" if precision_of(model.training, device()) == "bf16" else "fp32"
     return Trained(seed, built, vocabulary, progress, scratch, precision, init_rows)
 
 
-def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any, network: Any) -> Examples:
+def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any) -> Examples:
     file = layout.ready(model.dataset) / f"{split}.parquet"
     data = form.split.load(file, vocabulary)
     if not len(data):
         raise DataError("no examples", file=file, remedy="check the corpus's filters and split")
+    network = model.network
     longest = data.longest(network.view)
     if longest > network.positions:
         raise ConfigError(
@@ -205,8 +197,7 @@ def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: An
 
 def _bars(bar: rich.progress.Progress, key: str, model: Model) -> Show:
     """A progress bar for each seed."""
-    steps = training_of(model).steps
-    tasks = {seed: bar.add_task(f"{key} seed {seed}", total=steps) for seed in model.seeds}
+    tasks = {seed: bar.add_task(f"{key} seed {seed}", total=model.training.steps) for seed in model.seeds}
 
     def show(seed: int, step: int, rate: float, loss: float) -> None:
         dev_loss = "" if math.isnan(loss) else f", dev loss {loss:.3f}"

@@ -14,8 +14,8 @@ from espalier.io.files import atomic_folder, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import read_table
-from espalier.io.validation import validated
-from espalier.metrics.parsing import HEADLINE
+from espalier.metrics.metric import details_json
+from espalier.metrics.parsing import HEADLINE, parsing_scores
 from espalier.syntax.parse import Parse, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.registry import BACKENDS, MODEL, save_parser
@@ -89,20 +89,15 @@ def scored(parser: Parser, gold: Sequence[Parse]) -> dict[str, Any]:
 
 
 def _scores(gold: Sequence[Parse], parses: Sequence[Parse]) -> Mapping[str, Any]:
-    from espalier.metrics.metric import details_json
-    from espalier.metrics.parsing import parsing_scores
-
     return details_json(parsing_scores(gold, parses))
 
 
 def _train(key: str, parser: ParserEntry, folder: Path, scratch: Path) -> None:
     train, dev = (read_treebank(parser.treebank, split) for split in ("train", "dev"))
-    backend = BACKENDS[parser.backend]
-    kind = backend.settings()
-    given = {"language": parser.language, **parser.training} if "language" in kind.model_fields else parser.training
-    settings = validated(kind, given, f"params.yaml: parsers.{key}.training")
     with progress_bar() as bar:
-        backend.trained(train, dev, settings, folder, scratch, seed=parser.seed, watch=_watcher(bar, key))
+        BACKENDS[parser.backend].trained(
+            train, dev, parser.settings, folder, scratch, seed=parser.seed, watch=_watcher(bar, key)
+        )
 
 
 def _watcher(bar: rich.progress.Progress, key: str) -> Callable[[int, int, str], None]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
-from espalier.models.registry import architecture
+from espalier.models.registry import ARCHITECTURES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import Page, details, key_of
@@ -52,6 +52,6 @@ def test_the_models_have_the_parameters_that_the_page_says() -> None:
     assert f"with the {IDS:,} ids of `quora_pairs`" in PAGE.prose
     for row, (arch, *both) in zip(PAGE.table("", "450", "128"), networks, strict=True):
         for number, network in zip((row["450"], row["128"]), both, strict=True):
-            entry = architecture(arch)
+            entry = ARCHITECTURES[arch]
             model = entry.build(entry.config.model_validate(network), Pieces("", None, "en", True))
             assert sum(part.numel() for part in model.parameters()) == int(number.replace(",", "")), (arch, network)

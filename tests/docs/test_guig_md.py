@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
-from pydantic import BaseModel
 from typer.main import get_command
 
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.inference.requests import ParaphraseOptions
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
 from espalier.models.scpn_config import SCPNConfig
-from espalier.tasks.paraphrase_search import PairDecoder
-from espalier.training.config import TrainingConfig
+from espalier.tasks.paraphrase_decoder import PairDecoder
 from pipeline.params.entries import Model, Params, Run
 from pipeline.shell.app import app
 
@@ -26,7 +24,6 @@ from markdown_page import ROOT, Page, key_of, profile
 
 PAGE = Page("docs/guig.md")
 TEXT, blocks, table = PAGE.prose, PAGE.blocks, PAGE.table
-CONFIGS: dict[str, type[GuiGConfig] | type[SCPNConfig]] = {"guig": GuiGConfig, "scpn": SCPNConfig}
 
 
 def keys_of(name: str) -> set[str]:
@@ -37,10 +34,6 @@ def keys_of(name: str) -> set[str]:
 
 #: Those that the tables of models and of runs do not have.
 SMALL_ALONE = keys_of("small") - keys_of("paper")
-
-
-def network_of(model: Model) -> GuiGConfig | SCPNConfig:
-    return CONFIGS[model.arch].model_validate(model.network)
 
 
 # --- Options ---------------------------------------------------------------------------------------------------------
@@ -90,7 +83,7 @@ def test_what_the_page_says_of_the_whole_stand_in_and_of_the_nursery_is_so() -> 
     assert {run.lexicon for run in profile("nursery").runs.values()} == {"none"}
     for name in ("nursery", "small"):
         models = [each for each in profile(name).models.values() if each.arch == "guig"]
-        assert {each.network["norm"] for each in models} == {"pre"}
+        assert {each.network.norm for each in models} == {"pre"}
 
 
 # --- Models, numbers, runs -------------------------------------------------------------------------------------------
@@ -98,7 +91,7 @@ def test_what_the_page_says_of_the_whole_stand_in_and_of_the_nursery_is_so() -> 
 
 def reading(model: Model) -> str:
     """What a model's encoders read, as the page writes it."""
-    config = network_of(model)
+    config = model.network
     if isinstance(config, SCPNConfig):
         return " + ".join(config.view.reads)
     return " + ".join(",".join(each.reads) + ("/path" if each.attention == "path" else "") for each in config.encoders)
@@ -111,7 +104,7 @@ def test_the_table_of_models_is_that_of_params(name: str) -> None:
     rows = {key_of(row["model"]): row for row in table("model", "in the paper")}
     assert list(rows) == list(models)
     for key, model in models.items():
-        row, config = rows[key], network_of(model)
+        row, config = rows[key], model.network
         assert (key_of(row["encoders"]), row["writes"]) == (reading(model), config.writes), key
         assert row["in the paper"] in (model.title, model.title.removeprefix("SE ")), key
 
@@ -130,11 +123,11 @@ def setting(params: Params, key: str, path: str) -> Any:
     """The value of a setting of one model, defaults included."""
     model = params.models[key]
     first, *rest = path.split(".")
-    parts: dict[str, BaseModel] = {
+    parts: dict[str, Any] = {
         "dataset": params.datasets.linearize[model.dataset].settings,
-        "network": network_of(model),
+        "network": model.network,
+        "training": model.training,
     }
-    parts["training"] = TrainingConfig.model_validate(model.training)
     value: Any = parts[first] if first in parts else getattr(model, first)
     for part in rest:
         value = [getattr(each, part) for each in value] if isinstance(value, tuple) else getattr(value, part)
@@ -166,27 +159,27 @@ def test_what_the_page_says_of_the_released_pairs_and_of_our_two_models_is_so(na
     row = params.baselines["guig_released"]
     assert (row.train, sorted(row.texts)) == ("guig", ["retrained", "retrained_vectors"])
     tried = {key: run for key, run in params.runs.items() if key.startswith("guig_tg_power_")}
-    assert {key: run.decoder["length_power"] for key, run in tried.items()} == {
+    assert {key: run.decoder.length_power for key, run in tried.items()} == {
         "guig_tg_power_0": 0.0, "guig_tg_power_05": 0.5, "guig_tg_power_1": 1.0,
     }  # fmt: skip
     on_dev = {key for key, run in params.runs.items() if run.paper == "guig" and run.split == "dev"}
     in_both = {run for run in on_dev if run not in SMALL_ALONE}
     assert in_both == {*tried, "guig_se_dev", "guig_se_tg_dev"}
-    assert (params.models["guig_tg_cut"].network["cut"], network_of(params.models["guig_tg"]).cut) == (0.5, 0.0)
-    plain = network_of(params.models["guig_scpn_no_copy"])
+    assert (params.models["guig_tg_cut"].network.cut, params.models["guig_tg"].network.cut) == (0.5, 0.0)
+    plain = params.models["guig_scpn_no_copy"].network
     assert isinstance(plain, SCPNConfig) and not plain.copying
 
 
 def test_the_sizes_of_scpn_are_those_that_the_page_names() -> None:
     models = profile("paper").models
-    text, tree = (network_of(models[key]) for key in ("guig_scpn", "guig_se_scpn"))
+    text, tree = (models[key].network for key in ("guig_scpn", "guig_se_scpn"))
     assert isinstance(text, SCPNConfig) and isinstance(tree, SCPNConfig)
     assert (text.width, text.word, text.label, tree.label, text.attention) == (512, 300, 56, 128, "before")
-    training = TrainingConfig.model_validate(models["guig_scpn"].training)
+    training = models["guig_scpn"].training
     assert (training.optimizer, training.rate, training.clip, training.schedule) == ("adam", 5e-5, 5.0, "linear")
-    small = {key: each.network["attention"] for key, each in profile("small").models.items() if each.arch == "scpn"}
+    small = {key: each.network.attention for key, each in profile("small").models.items() if each.arch == "scpn"}
     assert {key for key, attention in small.items() if attention == "before"} == {"guig_scpn_full"}
-    assert profile("small").runs["guig_se_scpn"].decoder["max_ids"] == 151
+    assert profile("small").runs["guig_se_scpn"].decoder.max_ids == 151
 
 
 @pytest.mark.parametrize("name", ["small", "paper"])
@@ -198,7 +191,7 @@ def test_the_table_of_runs_is_that_of_params(name: str) -> None:
     assert sorted(rows) == sorted(guided)
     for key, run in guided.items():
         row, guide = rows[key], run.guidance.removeprefix("guig/") if run.guidance != "none" else "template"
-        bound = runs[guide].decoder["constraint"] if guide in runs else ""
+        bound = runs[guide].decoder.constraint if guide in runs else ""
         assert (key_of(row["writes the text"]), key_of(row["guided by"])) == (run.model, guide), key
         assert row["whose constraint is"] == bound, key
         assert _guide(run) == ("run" if guide in runs else "template"), key
@@ -207,7 +200,7 @@ def test_the_table_of_runs_is_that_of_params(name: str) -> None:
 
 
 def _guide(run: Run) -> str:
-    return PairDecoder.model_validate(run.decoder).guide
+    return run.decoder.guide
 
 
 def test_the_table_of_decoding_is_the_decoders_own() -> None:
@@ -217,7 +210,7 @@ def test_the_table_of_decoding_is_the_decoders_own() -> None:
         for choice in getattr(field.annotation, "__args__", ()):
             assert f"`{choice}`" in rows[key]["meaning"], f"{key}: {choice}"
     small = [run for run in profile("small").runs.values() if run.paper == "guig"]
-    assert {PairDecoder.model_validate(run.decoder).beam for run in small} == {8}
+    assert {run.decoder.beam for run in small} == {8}
 
 
 # --- The released code -----------------------------------------------------------------------------------------------

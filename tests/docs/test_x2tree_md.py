@@ -9,12 +9,11 @@ from typing import Any, get_args
 
 import pytest
 import yaml
-from pydantic import BaseModel
 from typer.main import get_command
 
 from espalier.datasets.dialogue.encode import DialogueSettings
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
-from espalier.tasks.dialogue_search import DialogueDecoder
+from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params.entries import Model, Params
@@ -25,16 +24,8 @@ from markdown_page import ROOT, Page, details, key_of, profile
 
 PAGE = Page("docs/x2tree.md")
 TEXT, table = PAGE.prose, PAGE.table
-CONFIGS: dict[str, type[X2TreeConfig] | type[RNNSeq2SeqConfig]] = {
-    "x2tree": X2TreeConfig,
-    "rnn_seq2seq": RNNSeq2SeqConfig,
-}
 #: What is not there for a model.
 NONE = "–"
-
-
-def network_of(model: Model) -> X2TreeConfig | RNNSeq2SeqConfig:
-    return CONFIGS[model.arch].model_validate(model.network)
 
 
 # --- What the page names ---------------------------------------------------------------------------------------------
@@ -53,7 +44,7 @@ def test_the_table_of_models_is_that_of_params(name: str) -> None:
     models = {key: model for key, model in profile(name).models.items() if key in rows}
     assert name == "nursery" or list(models) == list(rows)
     for key, model in models.items():
-        row, config = rows[key], network_of(model)
+        row, config = rows[key], model.network
         assert (key_of(row["arch"]), key_of(row["context"])) == (model.arch, config.context), key
         assert row["in the paper"].split(" (")[0] == model.title, key
         assert model.paper == "x2tree"
@@ -69,14 +60,13 @@ def setting(params: Params, key: str, path: str) -> Any:
     first, *rest = path.split(".")
     if not rest:
         return list(getattr(model, first))
-    decoder = DialogueDecoder.model_validate(params.runs[key].decoder)
     if first == "decoder" and rest[0] in ("local", "order") and model.arch != "x2tree":
         return NONE
-    parts: dict[str, BaseModel] = {
+    parts: dict[str, Any] = {
         "dataset": params.datasets.canonicalize[model.dataset].settings,
-        "network": network_of(model),
-        "decoder": decoder,
-        "training": TrainingConfig.model_validate(model.training),
+        "network": model.network,
+        "decoder": params.runs[key].decoder,
+        "training": model.training,
     }
     return getattr(parts[first], rest[0], NONE)
 
@@ -92,7 +82,7 @@ def test_every_number_of_the_table_is_that_of_params(row: dict[str, str]) -> Non
 
 def test_every_number_of_the_networks_and_of_the_dataset_is_in_the_table() -> None:
     named = {key_of(row["key"]) for row in table("key", "the paper")}
-    own = {f"network.{each}" for config in CONFIGS.values() for each in config.model_fields}
+    own = {f"network.{each}" for config in (X2TreeConfig, RNNSeq2SeqConfig) for each in config.model_fields}
     own |= {f"dataset.{name}" for name in DialogueSettings.model_fields}
     assert own <= named
 
@@ -201,7 +191,7 @@ def counted(model: Model, words: int) -> int:
 
     kind: Any = {"x2tree": X2Tree, "rnn_seq2seq": RNNSeq2Seq}[model.arch]
     with torch.device("meta"):
-        built = kind(network_of(model), WordVocabulary(tuple(map(str, range(words))), "zh"))
+        built = kind(model.network, WordVocabulary(tuple(map(str, range(words))), "zh"))
     return sum(parameter.numel() for parameter in built.parameters())
 
 
@@ -221,7 +211,7 @@ def test_the_counts_of_parameters_are_those_of_the_models(name: str) -> None:
             continue
         model = profile(name).models[key]
         counts[key] = counted(model, words)
-        assert int(row[f"{name}: width"]) == network_of(model).width, key
+        assert int(row[f"{name}: width"]) == model.network.width, key
         assert row[f"{name}: million parameters"] == f"{counts[key] / 1e6:.2f}", key
         assert f"{words:,}" in TEXT
     large = {"x2tree_full", "x2tree_att_full"}

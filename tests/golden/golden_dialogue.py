@@ -25,6 +25,7 @@ from espalier.models.ngram import NGramConfig
 from espalier.models.ngram_tree import NGramTree
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
+from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.dialogue_likelihood import (
     candidates,
     exact_nats,
@@ -32,7 +33,7 @@ from espalier.tasks.dialogue_likelihood import (
     mutual_information,
     sampled_posts,
 )
-from espalier.tasks.dialogue_search import DialogueDecoder, replies
+from espalier.tasks.dialogue_search import replies
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Ready
 

@@ -36,7 +36,8 @@ from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from espalier.models.scpn import SCPN
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
-from espalier.tasks.paraphrase_search import PairDecoder, tree_text
+from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.paraphrase_search import tree_text
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Ready
 

@@ -21,7 +21,8 @@ from espalier.inference.system import System
 from espalier.inference.writer import ArgumentError, InferenceWarning, parted
 from espalier.io.errors import DataError
 from espalier.syntax.ternary import spell, ternary
-from espalier.tasks.dialogue_search import DialogueDecoder, replies
+from espalier.tasks.dialogue_decoder import DialogueDecoder
+from espalier.tasks.dialogue_search import replies
 
 POST = "今天好吗？"
 #: Models that were never trained write until they are stopped.

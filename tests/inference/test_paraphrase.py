@@ -21,7 +21,7 @@ from espalier.io.errors import ConfigError, EspalierError
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
 from espalier.tasks.paraphrase import ParaphraseTask
-from espalier.tasks.paraphrase_search import PairDecoder
+from espalier.tasks.paraphrase_decoder import PairDecoder
 
 COOK, SLEEP = "The cook peels an onion.", "Now, I sleep."
 BARE = "(S (NP) (VP) (.))"

@@ -26,7 +26,7 @@ from espalier.inference.writer import ArgumentError, InferenceWarning, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.io.files import write_json
 from espalier.tasks.paraphrase import ParaphraseTask
-from espalier.tasks.paraphrase_search import PairDecoder
+from espalier.tasks.paraphrase_decoder import PairDecoder
 
 COOK, SLEEP = "the cook peels an onion .", "now , i sleep ."
 

@@ -16,7 +16,8 @@ from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.io.errors import ConfigError
-from espalier.models.contract import Loss, check_class, check_model, check_outputs
+from espalier.models.contract import Loss, check_class, check_model
+from espalier.models.output_check import check_outputs
 from espalier.models.registry import ARCHITECTURES
 
 SETTINGS = ("width", "positions", "view", "model_dump")

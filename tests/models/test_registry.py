@@ -14,7 +14,7 @@ from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.io.errors import ArtifactError, ConfigError, EspalierError
 from espalier.io.files import read_json, write_json
-from espalier.models.registry import ARCHITECTURES, Architecture, architecture
+from espalier.models.registry import ARCHITECTURES, Architecture
 from espalier.models.serialization import load_model, load_weights, save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
@@ -130,7 +130,7 @@ def test_an_unknown_architecture_is_named_with_those_there_are() -> None:
         match=r"^models\.x\.arch: unknown arch 'gru'; allowed: "
         "cdnpg, dnpg, guig, pair_seq2seq, rnn_seq2seq, sat, scpn, songnet, verse_seq2seq, x2tree",
     ):
-        architecture("gru", where="models.x.arch")
+        ARCHITECTURES.find("gru", where="models.x.arch")
     assert set(ARCHITECTURES) == {
         "cdnpg",
         "dnpg",
@@ -160,7 +160,7 @@ def test_an_architecture_registered_from_outside_is_built_saved_and_loaded(
 ) -> None:
     monkeypatch.setitem(ARCHITECTURES, "toy", Architecture(SongNetConfig, "verse", model))
     vocabulary = data.vocabulary
-    toy = architecture("toy").build(SongNetConfig(width=12), vocabulary)
+    toy = ARCHITECTURES["toy"].build(SongNetConfig(width=12), vocabulary)
     save_model(tmp_path, "toy", toy, vocabulary, 1)
     loaded, _ = load_model(tmp_path)
     assert type(loaded) is Toy and loaded.weight.tolist() == [vocabulary.text_size] * 12

@@ -59,7 +59,7 @@ def forget() -> None:
     for name in [name for name in sys.modules if name == "mine" or name.startswith("mine.")]:
         del sys.modules[name]
     for key, own in (("ARCHITECTURES", "verse_lstm"), ("METRICS", "words")):
-        plugins.REGISTRIES[key][0].pop(own, None)
+        plugins.REGISTRIES[key].pop(own, None)
 
 
 @pytest.fixture

@@ -15,7 +15,10 @@ from pydantic import ValidationError
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.validation import validated
-from espalier.models.registry import architecture
+from espalier.models.songnet_config import SongNetConfig
+from espalier.tasks.verse_scoring import VerseScoring
+from espalier.tasks.verse_search import VerseDecoder
+from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params.entries import Params
 from pipeline.params.read import load_catalogue, load_params
@@ -388,11 +391,12 @@ def test_the_unspoiled_tree_is_right_and_entries_lie_over_their_presets(tmp_path
     tree["models"]["songnet"]["network"] = {"layers": 3}
     tree["runs"]["songnet_free"]["scoring"] = {"rules": "sonnet"}
     params = load_params(place(tmp_path, tree))
-    assert params.models["songnet"].network == tree["presets"]["songnet"]["network"] | {"layers": 3}
-    assert params.models["songnet_no_s"].network == tree["presets"]["songnet"]["network"] | {"symbols": ["c", "p"]}
-    assert params.models["songnet"].training == tree["presets"]["songnet"]["training"]
-    assert params.runs["songnet_free"].decoder == tree["presets"]["songnet"]["decoder"]
-    assert params.runs["songnet_free"].scoring == {"rules": "sonnet"}
+    preset, free = tree["presets"]["songnet"], params.runs["songnet_free"]
+    assert params.models["songnet"].network == SongNetConfig(**preset["network"] | {"layers": 3})
+    assert params.models["songnet_no_s"].network == SongNetConfig(**preset["network"] | {"symbols": ["c", "p"]})
+    assert params.models["songnet"].training == TrainingConfig(**preset["training"])
+    assert (free.decoder, free.scoring) == (VerseDecoder(**preset["decoder"]), VerseScoring(rules="sonnet"))
+    assert free.written == {"decoder": preset["decoder"], "scoring": {"rules": "sonnet"}}
     assert params.datasets.every["tiny"].settings.max_tokens == 200
 
 
@@ -624,7 +628,7 @@ def test_a_number_is_read_as_dvc_reads_it(tmp_path: Path, number: str) -> None:
     tree["presets"]["songnet"]["training"]["epsilon"] = 0.5
     path = place(tmp_path, tree)
     path.write_text(path.read_text(encoding="utf-8").replace("epsilon: 0.5", f"epsilon: {number}"), encoding="utf-8")
-    read = load_params(path).models["songnet"].training["epsilon"]
+    read = load_params(path).models["songnet"].training.epsilon
     assert read == 0.00001 == load_yaml(path)["presets"]["songnet"]["training"]["epsilon"]
 
 
@@ -732,7 +736,6 @@ def test_a_model_s_rows_fit_its_positions_and_a_run_is_of_its_model_s_language(p
     datasets = params.datasets.every
     for key, model in params.models.items():
         settings = datasets[model.dataset].settings
-        positions = architecture(model.arch).config.model_validate(model.network).positions  # type: ignore[attr-defined]
         match datasets[model.dataset].encoding:
             case "verse":
                 longest = settings.max_tokens
@@ -742,7 +745,7 @@ def test_a_model_s_rows_fit_its_positions_and_a_run_is_of_its_model_s_language(p
                 longest = settings.max_length + 1
             case _:  # one mark
                 longest = settings.max_words + 1
-        assert positions >= longest, f"models.{key}: {longest} tokens, {positions} positions"
+        assert model.network.positions >= longest, f"models.{key}: {longest} tokens"
     for key, run in params.runs.items():
         corpora = [params.corpora[datasets[name].corpus] for name in (run.dataset, params.models[run.model].dataset)]
         assert corpora[0].language == corpora[1].language, key
@@ -775,8 +778,6 @@ def test_the_nursery_has_a_default_for_each_command_and_downloads_nothing() -> N
     ],
 )
 def test_a_network_that_cannot_be_built_is_one_line(value: dict[str, Any], message: str) -> None:
-    from espalier.models.songnet_config import SongNetConfig
-
     with pytest.raises(ConfigError, match=message) as caught:
         validated(SongNetConfig, value, "models.x.network")
     assert "\n" not in str(caught.value)

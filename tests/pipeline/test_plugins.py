@@ -33,7 +33,7 @@ MODEL = 'ARCHITECTURES["mine"] = Architecture(Settings, "verse", "nowhere:Model"
 @pytest.fixture
 def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Import]:
     """Import a module with this text as a plugin; the registries are as before when the test ends."""
-    before = {key: dict(registry) for key, (registry, _) in REGISTRIES.items()}
+    before = {key: dict(registry.entries) for key, registry in REGISTRIES.items()}
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
@@ -44,13 +44,12 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Import]:
     yield plugin
     sys.modules.pop("a_plugin", None)
     for key, entries in before.items():
-        REGISTRIES[key][0].clear()
-        REGISTRIES[key][0].update(entries)
+        REGISTRIES[key].entries = entries
 
 
 def test_an_architecture_whose_model_is_a_name_imports_no_model(load: Import) -> None:
     load(MODEL)
-    assert "mine" in REGISTRIES["ARCHITECTURES"][0]
+    assert "mine" in REGISTRIES["ARCHITECTURES"]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +69,8 @@ def test_an_architecture_whose_model_is_a_name_imports_no_model(load: Import) ->
          r"ARCHITECTURES\['mine'\]: unknown encoding 'verses'; allowed: dialogue, pairs, structure, verse"),
         ('ARCHITECTURES["mine"] = Architecture(dict, "verse", "nowhere:Model")',
          r"architecture mine: its settings type, dict, has no width, which every model needs"),
+        ('TASKS["mine"] = "a_plugin:Settings"', r"TASKS\['mine'\]: it has no encodings; see Task in"),
+        ('TASKS["mine"] = "nowhere:Mine"', r"TASKS\['mine'\]: cannot import the task nowhere:Mine \(No module named"),
         ("1 / 0", r"cannot import a_plugin \(ZeroDivisionError: division by zero, a_plugin.py line 13\); correct"),
     ],
 )  # fmt: skip
@@ -84,4 +85,4 @@ def test_a_refused_plugin_is_refused_again_and_registers_nothing(load: Import) -
     for _ in range(2):
         with pytest.raises(ConfigError, match=r"TASKS\['verse'\]: there is an entry of that name"):
             load(f'{MODEL}\nTASKS["verse"] = TASKS["dialogue"]')
-    assert TASKS["verse"] is verse and "mine" not in REGISTRIES["ARCHITECTURES"][0]
+    assert TASKS["verse"] is verse and "mine" not in REGISTRIES["ARCHITECTURES"]

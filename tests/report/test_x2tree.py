@@ -16,9 +16,12 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
+from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.report import Printed, RunResult, build, comparisons_of
-from espalier.tasks.registry import task
-from espalier.tasks.task import Outputs
+from espalier.tasks.dialogue_decoder import DialogueDecoder
+from espalier.tasks.registry import TASKS
+from espalier.tasks.task import Outputs, Scoring
+from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params.read import load_params
 from pipeline.records.baseline_rows import read_rows, rows_of_fewer
@@ -94,15 +97,15 @@ PARAMS = SimpleNamespace(
     reports=("x2tree",),
     models={
         key: SimpleNamespace(
-            paper="x2tree", title=key, seeds=(1,), arch="x2tree" if key == "x2tree" else "rnn_seq2seq",
-            network={"context": context}, training={"steps": 2}, dataset="dialogue_zh",
+            paper="x2tree", title=key, seeds=(1,), dataset="dialogue_zh", training=TrainingConfig(steps=2),
+            network=(X2TreeConfig if key == "x2tree" else RNNSeq2SeqConfig)(context=context),
         )
         for key, context in CONTEXTS.items()
     },
     runs={
         key: SimpleNamespace(
             paper="x2tree", title="", task="dialogue", model=key, dataset="dialogue_zh", samples=5, guidance="none",
-            decoder={"beam": 6, "local": 6},
+            decoder=DialogueDecoder(beam=6, local=6),
         )
         for key in RUNS
     },
@@ -162,10 +165,10 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for key in RUNS:
         table, facts = _outputs(key), {"unfit": "0", "writes": "tree" if key == "x2tree" else "chain"}
         write_table(layout.output("x2tree", key), table, facts)
-        write_scores("x2tree", key, task("dialogue"), Outputs(table, "zh", 1, facts=facts), {}, {})
+        write_scores("x2tree", key, TASKS["dialogue"], Outputs(table, "zh", 1, facts=facts), Scoring(), {})
     copies = _outputs("x2tree_nrm").assign(text="我")
     outputs = Outputs(copies, "zh", 1, facts={"unfit": "0", "writes": "chain"})
-    write_scores("x2tree", "baselines/dialogue_zh/copy", task("dialogue"), outputs, {}, ROW)
+    write_scores("x2tree", "baselines/dialogue_zh/copy", TASKS["dialogue"], outputs, Scoring(), ROW)
     return tmp_path
 
 
@@ -199,13 +202,13 @@ def _score(run: str, metric: str) -> float:
 
 
 def test_rows_of_fewer_records_have_the_scores_of_these_records(made: Path) -> None:
-    kind, facts = task("dialogue"), {"unfit": "0", "writes": "chain"}
+    kind, facts = TASKS["dialogue"], {"unfit": "0", "writes": "chain"}
     fewer = {"d1", "d2", "d3"}
     table = _outputs("x2tree_att")
     table = table[table["id"].isin(fewer)].reset_index(drop=True)
-    write_scores("x2tree", "few", kind, Outputs(table.assign(text="我 去"), "zh", 1, facts=facts), {}, ROW)
+    write_scores("x2tree", "few", kind, Outputs(table.assign(text="我 去"), "zh", 1, facts=facts), Scoring(), ROW)
     rows = _outputs("x2tree_att").assign(text="我 去")
-    write_scores("x2tree", "baselines/dialogue_zh/copy", kind, Outputs(rows, "zh", 1, facts=facts), {}, ROW)
+    write_scores("x2tree", "baselines/dialogue_zh/copy", kind, Outputs(rows, "zh", 1, facts=facts), Scoring(), ROW)
     baselines: Any = {"dialogue_zh": SimpleNamespace(paper="x2tree", task="dialogue", seed=1, texts={})}
     read = read_rows("dialogue_zh", baselines["dialogue_zh"], "nursery", "zh")
     assert [(row.key, row.ids) for row in read] == [("dialogue_zh/copy", frozenset(POSTS))]

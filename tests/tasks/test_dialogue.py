@@ -27,7 +27,8 @@ from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, heads_of, ternary
 from espalier.tasks.dialogue import DialogueTask
-from espalier.tasks.dialogue_search import DialogueDecoder, ReplyHypothesis, replies
+from espalier.tasks.dialogue_decoder import DialogueDecoder
+from espalier.tasks.dialogue_search import ReplyHypothesis, replies
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Scoring
 
 VOC = WordVocabulary(("山", "桥", "灯", "雨", "石"), "zh")

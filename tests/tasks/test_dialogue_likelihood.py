@@ -23,6 +23,7 @@ from espalier.models.x2tree import X2Tree
 from espalier.syntax.dependency import is_projective, mistake
 from espalier.syntax.ternary import flatten, ternary
 from espalier.tasks.dialogue import DialogueTask
+from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.dialogue_likelihood import (
     CANDIDATES,
     batch_nats,
@@ -34,7 +35,7 @@ from espalier.tasks.dialogue_likelihood import (
     recalls,
     sampled_posts,
 )
-from espalier.tasks.dialogue_search import DialogueDecoder, ReplyHypothesis, replies
+from espalier.tasks.dialogue_search import ReplyHypothesis, replies
 from espalier.tasks.task import Ready, RunOptions
 
 WORDS = tuple("abcdefgh")

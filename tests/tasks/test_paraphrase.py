@@ -35,8 +35,9 @@ from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
 from espalier.tasks.paraphrase import ParaphraseTask
+from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_scoring import PairScoring
-from espalier.tasks.paraphrase_search import PairDecoder, pair_constraint, tree_text
+from espalier.tasks.paraphrase_search import pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 

@@ -13,15 +13,15 @@ import pytest
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
 from espalier.models.registry import ARCHITECTURES
-from espalier.tasks.registry import TASKS, task
+from espalier.tasks.registry import TASKS
 
 REGISTRIES = "espalier.tasks.registry", "espalier.datasets.registry"
 
 
 def test_a_task_is_found_by_its_name_and_an_unknown_one_is_refused() -> None:
-    assert all(task(name) is TASKS[name] for name in ("verse", "paraphrase", "dialogue"))
+    assert all(TASKS.find(name) is TASKS[name] for name in ("verse", "paraphrase", "dialogue"))
     with pytest.raises(ConfigError, match=r"^runs: mine\.task: .*'song'.*dialogue, paraphrase, verse") as caught:
-        task("song", where="runs: mine.task")
+        TASKS.find("song", where="runs: mine.task")
     assert "\n" not in str(caught.value)
 
 

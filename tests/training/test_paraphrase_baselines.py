@@ -14,7 +14,7 @@ import torch
 
 from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.encode import PairEncoding, PairSettings
-from espalier.models.registry import architecture
+from espalier.models.registry import ARCHITECTURES
 from espalier.nursery.paraphrase_en import grow
 from espalier.training.config import TrainingConfig
 from espalier.training.loop import Progress, train
@@ -59,7 +59,7 @@ class KilledError(Exception):
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_few_steps_lower_the_dev_loss_and_a_kill_changes_no_bit(name: str, pairs: PairData, tmp_path: Path) -> None:
     arch, network = NETWORKS[name]
-    entry = architecture(arch)
+    entry = ARCHITECTURES[arch]
     config = TrainingConfig(
         steps=24, batch_tokens=1500, evaluate_every=8, schedule="linear", rate=5e-3, warmup=6, precision="fp32"
     )

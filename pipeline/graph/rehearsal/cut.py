@@ -9,11 +9,10 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from espalier.corpora.readers import READERS
-from espalier.io.registry import entry
 from espalier.syntax.parsers.registry import BACKENDS
-from espalier.tasks.registry import task
+from espalier.tasks.registry import TASKS
 from pipeline.layout import NONE
-from pipeline.params.entries import Params, training_of
+from pipeline.params.entries import Params
 
 #: Rows of each corpus, optimizer steps of each model, decoded records of each run.
 ROWS, STEPS, DECODED = 64, 3, 2
@@ -54,7 +53,7 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
         if baseline["train"] == NONE:
             baseline["train"] = datasets[baseline["dataset"]]["vocab_from"]
     for key, model in cut["models"].items():
-        tokens = training_of(params.models[key]).batch_tokens
+        tokens = params.models[key].training.batch_tokens
         model["seeds"] = model["seeds"][:1]
         model["training"] |= {
             "steps": STEPS,
@@ -82,7 +81,7 @@ def shape_of(cut: Raw, stage: str, key: str) -> int | None:
     if stage == "decode":
         run = cut["runs"][key]
         decoder = {**cut["presets"][run["preset"]]["decoder"], **run["decoder"]}
-        settings: Any = task(run["task"]).decoder.model_validate(decoder)
+        settings: Any = TASKS[run["task"]].decoder.model_validate(decoder)
         searches = "beam" in _fields(run) and getattr(settings, "method", "beam") == "beam"
         return int(settings.beam) if searches else None
     return None
@@ -106,13 +105,13 @@ def replace_parser(cut: Raw, key: str) -> str | None:
 
 def limit_of(task_name: str) -> str | None:
     """The decoder setting of a task that limits the number of decoded records; None if it has none."""
-    fields = task(task_name).decoder.model_fields
+    fields = TASKS[task_name].decoder.model_fields
     return next((name for name in ("rows", "posts") if name in fields), None)
 
 
 def _cut_corpus(corpus: Raw) -> None:
     filters, options = corpus["filters"], corpus["options"]
-    if entry("reader", READERS, corpus["reader"]).reads_sources:
+    if READERS.find(corpus["reader"]).reads_sources:
         for name in ("count", "shares"):  # a sample of the sample
             options.pop(name, None)
     # Fractions and counts of a sample say nothing of the corpus.
@@ -155,5 +154,5 @@ def _cut_run(run: Raw) -> None:
 
 
 def _fields(run: Raw) -> dict[str, Any]:
-    decoder: type[BaseModel] = task(run["task"]).decoder
+    decoder: type[BaseModel] = TASKS[run["task"]].decoder
     return dict(decoder.model_fields)

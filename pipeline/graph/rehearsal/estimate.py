@@ -9,12 +9,11 @@ from typing import Any, Final
 
 from espalier.corpora.records import RECORDS
 from espalier.io.files import read_json
-from espalier.syntax.parsers.registry import BACKENDS
 from pipeline import layout
 from pipeline.graph.rehearsal.cut import ROWS, limit_of
 from pipeline.graph.rehearsal.readers import counts_file
 from pipeline.layout import NONE
-from pipeline.params.entries import Params, Run, training_of
+from pipeline.params.entries import Params, Run
 from pipeline.records.artifacts import read_training
 from pipeline.records.stage_times import HOUR
 
@@ -74,7 +73,7 @@ def training_memory(measured: Mapping[str, Any], parameters: int, batch_tokens: 
 
 def _training(key: str, params: Params, measured: Mapping[str, Any], folder: Path) -> Estimate:
     model = params.models[key]
-    config = training_of(model)
+    config = model.training
     (facts,) = measured["seeds"].values()
     (summary,) = read_training(key, folder).values()
     rate = facts["tokens_per_second"]
@@ -109,13 +108,14 @@ def _parser_training(key: str, params: Params, measured: Mapping[str, Any], fold
     parser = params.parsers[key]
     rows = read_json(folder / counts_file(parser.treebank))["rows"]
     rate = min(ROWS, rows) / measured["seconds"]
-    settings: Any = BACKENDS[parser.backend].settings().model_validate(parser.training)
-    return Estimate(("train_parser", key), rate, "sentences/s", getattr(settings, "epochs", 1) * rows / rate / HOUR)
+    return Estimate(
+        ("train_parser", key), rate, "sentences/s", getattr(parser.settings, "epochs", 1) * rows / rate / HOUR
+    )
 
 
 def _records(run: Run, params: Params, folder: Path) -> int | None:
     """The number of records that the whole run decodes; None if unknown before the corpus is read."""
-    if limit := run.decoder.get(limit_of(run.task) or ""):
+    if limit := run.written["decoder"].get(limit_of(run.task) or ""):
         return int(limit)
     corpus = params.datasets.every[run.dataset].corpus
     split: Any = params.corpora[corpus].split

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Self
+
+import numpy as np
 
 from espalier.datasets.vocabulary import PAD
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import torch
     from torch import Tensor
+
+
+def tensors(rows: Mapping[str, npt.NDArray[np.int64]]) -> dict[str, Tensor]:
+    """Arrays as tensors, which share their memory where they are contiguous."""
+    import torch  # settings of datasets are read without it
+
+    return {name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()}
 
 
 class Batch:

@@ -20,6 +20,7 @@ from espalier.inference.writer import attempt, note_unknown, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.parse import UNKNOWN as UNKNOWN_WORD
 from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.jieba_backend import keywords
 from espalier.syntax.parsers.parser import Sentence
 from espalier.syntax.parsers.penn_words import penn_words
 from espalier.syntax.ptb_form import has_ptb_form, ptb_words
@@ -158,8 +159,6 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
             return ()
         most = int(self.system.settings.topics)
         if not request.topics:
-            from espalier.syntax.parsers.jieba_backend import keywords
-
             return tuple(keywords(text, most))
         if len(request.topics) > most:
             raise DataError(f"{len(request.topics)} topic words", file=where, remedy=f"at most {most}, as in training")

@@ -29,8 +29,10 @@ from espalier.inference.writer import (
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.ternary import EOB, flatten, spell
 from espalier.tasks.dialogue import DialogueTask
-from espalier.tasks.dialogue_search import NEVER, DialogueDecoder
+from espalier.tasks.dialogue_decoder import DialogueDecoder
+from espalier.tasks.dialogue_search import NEVER
 from espalier.text.language import is_mark
+from espalier.text.normalize import simplified
 from espalier.text.words import join_words
 
 if TYPE_CHECKING:
@@ -114,7 +116,6 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
         require_text(post.text, self.system.language, post.name)
         if self.system.language != "zh":
             return post.text
-        from espalier.text.normalize import simplified
 
         text = simplified(post.text)
         if text != post.text:

@@ -18,7 +18,8 @@ from espalier.inference.results import Expansion
 from espalier.inference.templates import given_words
 from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ConfigError
-from espalier.tasks.paraphrase_search import PairDecoder, pair_constraint, search, tree_text
+from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.paraphrase_search import pair_constraint, search, tree_text
 
 if TYPE_CHECKING:
     from espalier.inference.loaded import LoadedModel

@@ -8,6 +8,7 @@ from pathlib import Path
 from espalier.inference.folder import SYSTEM, read_system, save_system
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_folder
+from espalier.models.serialization import WEIGHTS, load_model, weights_of
 from espalier.syntax.parsers.registry import export_parser
 
 #: The name that model hubs show a card by.
@@ -27,8 +28,6 @@ def export_system(folder: Path, out: Path, card: str = "") -> None:
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
     """
-    from espalier.models.serialization import WEIGHTS, load_model, weights_of
-
     weights_of(folder)  # trained at all
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ArtifactError("is not an empty folder", where=out, remedy="name a new one")

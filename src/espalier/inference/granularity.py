@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from espalier.corpora.records import Pair
+from espalier.decoding.granularity import granularities
 from espalier.inference.pairs import distinct_texts, encoded_pairs, max_length
 from espalier.inference.paraphrase import print_words
 from espalier.inference.plain_paraphrase import PlainWriter
@@ -26,8 +27,6 @@ class GranularityWriter(PlainWriter[TextGranularity]):
             yield from zip((PairRequest(job.source, name=job.id) for job in part), self._results(part), strict=True)
 
     def _results(self, jobs: Sequence[Pair]) -> Iterator[TextGranularity]:
-        from espalier.decoding.granularity import granularities
-
         system = self.system
         found = self.best(jobs)
         data = encoded_pairs(jobs, system, max_length(system))

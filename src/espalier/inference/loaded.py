@@ -7,7 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pydantic import ValidationError
+
+from espalier.datasets.registry import ENCODINGS
+from espalier.inference.folder import read_system
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
+from espalier.io.files import read_json
+from espalier.io.validation import first_mistake
+from espalier.models.registry import ARCHITECTURES
+from espalier.syntax.parsers.parser import Refused
+from espalier.syntax.parsers.registry import load_parser, load_splitter
 
 if TYPE_CHECKING:
     import torch
@@ -40,23 +49,17 @@ class LoadedModel:
         device: str | torch.device | None = None,
     ) -> None:
         import torch
-        from pydantic import ValidationError
 
-        from espalier.datasets.registry import encoding
-        from espalier.inference.folder import read_system
-        from espalier.io.files import read_json
-        from espalier.io.validation import first_mistake
-        from espalier.models.registry import architecture
         from espalier.models.serialization import load_model
 
         folder = Path(folder)
         if not folder.is_dir():
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
         model, _ = load_model(folder, seed)
-        self.encoding = architecture(read_json(folder / "model.json")["arch"]).encoding
+        self.encoding = ARCHITECTURES.find(read_json(folder / "model.json")["arch"]).encoding
         description = read_system(folder)
         try:
-            self.settings: Any = encoding(self.encoding).settings.model_validate(description.settings)
+            self.settings: Any = ENCODINGS[self.encoding].settings.model_validate(description.settings)
         except ValidationError as error:
             place, what = first_mistake(error)
             where = f"{folder / 'system.json'}: settings.{place}"
@@ -110,8 +113,6 @@ class LoadedModel:
             raise ConfigError(f"model {self.name} has no parser", remedy="give one: load(folder, parser=...)")
         if not isinstance(self._parser, str | Path):
             return self._parser
-        from espalier.syntax.parsers.registry import load_parser
-
         return load_parser(Path(self._parser))
 
     @cached_property
@@ -136,8 +137,6 @@ class LoadedModel:
             texts: texts, or lists of words.
             names: names of the texts in errors.
         """
-        from espalier.syntax.parsers.parser import Refused
-
         lower = getattr(self.vocabulary, "lower", False)
         given = [text.lower() if lower and isinstance(text, str) else text for text in texts]
         parses = (self._splitter or self.parser).parse(given) if given else []
@@ -155,8 +154,6 @@ class LoadedModel:
     @cached_property
     def _splitter(self) -> Parser | None:
         """The rules by which the parser splits texts into words, if the model needs no more; None if there are none."""
-        from espalier.syntax.parsers.registry import load_splitter
-
         if getattr(self.settings, "trees", True) or not isinstance(self._parser, str | Path):
             return None
         return load_splitter(Path(self._parser))

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from espalier.corpora.records import Pair
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.vocabulary import UNK
 from espalier.inference.registry import reads_trees
 from espalier.inference.requests import ExpandOptions, PairRequest
@@ -228,7 +228,7 @@ def encoded_pairs(sources: Sequence[Pair], system: LoadedModel, length: int, *, 
     """
     bounds = {"min_length": 1, "max_length": length, "trees": reads_trees(system.view)}
     settings: Any = system.settings.model_copy(update=bounds)
-    rows = encoding(system.encoding).encode(sources, system.vocabulary, settings)
+    rows = ENCODINGS[system.encoding].encode(sources, system.vocabulary, settings)
     for row in rows.quarantined:
         what = f"{'its parse' if 'nodes' in row.reason else 'it'} has {row.reason}"
         raise DataError(what, file=row.id, remedy="give one sentence at a time")

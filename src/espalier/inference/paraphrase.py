@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from espalier.datasets.vocabulary import UNK
+from espalier.decoding.constraints.words import GivenWord, GivenWords
 from espalier.inference.expansion import Expander
 from espalier.inference.pairs import (
     Guided,
@@ -28,7 +29,8 @@ from espalier.inference.writer import argument
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.imports import nltk_module
 from espalier.syntax.constituency import read_tree
-from espalier.tasks.paraphrase_search import PairDecoder, search
+from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.paraphrase_search import search
 
 if TYPE_CHECKING:
     from espalier.decoding.constraints.constraint import Constraint
@@ -143,8 +145,6 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
 
     def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint | None:
         """The words of templates, each at the place of its leaf in the tree; None if there are none."""
-        from espalier.decoding.constraints.words import GivenWord, GivenWords
-
         vocabulary = self.system.vocabulary
         rows = [
             [

@@ -22,7 +22,8 @@ from espalier.inference.requests import GranularityOptions, PairRequest, PlainPa
 from espalier.inference.results import Paraphrase
 from espalier.inference.writer import ArgumentError, Result, Writer, attempt, batches, parted
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.tasks.paraphrase_search import PairDecoder, search
+from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.paraphrase_search import search
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from espalier.io.errors import ConfigError
-from espalier.io.registry import entry, imported
+from espalier.io.registry import Registry, imported
 
 if TYPE_CHECKING:
     from espalier.inference.writer import Writer
@@ -79,39 +79,44 @@ def _reads_structures(network: Any) -> bool:
     return bool(network.view.structures)
 
 
-SERVICES: Final[dict[str, Service]] = {
-    "generate": Service("verse", "a model of verse", "espalier.inference.verse:VerseWriter"),
-    "polish": Service("verse", "a model of verse", "espalier.inference.verse:PolishWriter"),
-    "paraphrase": Service(
-        "pairs",
-        "a model of pairs that writes text",
-        "espalier.inference.plain_paraphrase:paraphrase_writer",
-        _has_trees,
-        _writes_text,
-    ),
-    "expand": Service(
-        "pairs",
-        "a model of pairs that writes trees",
-        "espalier.inference.expansion:ExpansionWriter",
-        _has_trees,
-        _writes_trees,
-    ),
-    "granularity": Service(
-        "pairs",
-        "a model with granularity heads (arch: cdnpg), or with levels (arch: dnpg)",
-        "espalier.inference.granularity:GranularityWriter",
-        _has_trees,
-        _has_granularity,
-    ),
-    "compose": Service(
-        "structure",
-        "a model that reads structures (arch: sat)",
-        "espalier.inference.compose:ComposeWriter",
-        _always,
-        _reads_structures,
-    ),
-    "reply": Service("dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", _always),
-}
+SERVICES: Final = Registry[Service](
+    "SERVICES",
+    "service",
+    Service,
+    {
+        "generate": Service("verse", "a model of verse", "espalier.inference.verse:VerseWriter"),
+        "polish": Service("verse", "a model of verse", "espalier.inference.verse:PolishWriter"),
+        "paraphrase": Service(
+            "pairs",
+            "a model of pairs that writes text",
+            "espalier.inference.plain_paraphrase:paraphrase_writer",
+            _has_trees,
+            _writes_text,
+        ),
+        "expand": Service(
+            "pairs",
+            "a model of pairs that writes trees",
+            "espalier.inference.expansion:ExpansionWriter",
+            _has_trees,
+            _writes_trees,
+        ),
+        "granularity": Service(
+            "pairs",
+            "a model with granularity heads (arch: cdnpg), or with levels (arch: dnpg)",
+            "espalier.inference.granularity:GranularityWriter",
+            _has_trees,
+            _has_granularity,
+        ),
+        "compose": Service(
+            "structure",
+            "a model that reads structures (arch: sat)",
+            "espalier.inference.compose:ComposeWriter",
+            _always,
+            _reads_structures,
+        ),
+        "reply": Service("dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", _always),
+    },
+)
 
 
 def service(method: str, model: str, encoding: str, network: Any) -> Service:
@@ -124,7 +129,7 @@ def service(method: str, model: str, encoding: str, network: Any) -> Service:
     Raises:
         ConfigError: the service is unknown, or the model does not offer it.
     """
-    chosen = entry("service", SERVICES, method)
+    chosen = SERVICES.find(method)
     if chosen.fits(encoding, network):
         return chosen
     own = [name for name, other in SERVICES.items() if other.fits(encoding, network)]

@@ -1,7 +1,8 @@
 """The contract of models: what training, decoding and scoring require.
 
 A model is a `torch.nn.Module`, built from its settings and a vocabulary. It satisfies `ChainModel` or `TreeModel`;
-`check_model` verifies its members, and `check_outputs` their return values. This module does not import torch.
+`check_model` verifies its members, and `check_outputs` of `output_check.py` their return values. This module does not
+import torch.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class NetworkSettings(Protocol):
         """The parts of an example that the model reads, as an argument of its data's `batch`."""
         ...
 
-    def model_dump(self, *, mode: str) -> dict[str, Any]:
-        """The settings as JSON values, which are saved beside the weights."""
+    def model_dump(self, *, mode: str = "python") -> dict[str, Any]:
+        """The settings by name. Those of `mode="json"` are saved beside the weights."""
         ...
 
 
@@ -172,7 +173,7 @@ def check_class(model: type, architecture: str) -> None:
     Raises:
         ConfigError: a method is missing, or takes other arguments.
     """
-    protocol, form = _form(model)
+    protocol, form = form_of(model)
     for name in members(protocol):
         declared = callable(getattr(protocol, name, None))
         if declared and (found := _fault(model, protocol, name)):
@@ -188,7 +189,7 @@ def check_model(model: nn.Module, architecture: str) -> None:
     Raises:
         ConfigError: a member is missing, or takes other arguments.
     """
-    protocol, form = _form(model)
+    protocol, form = form_of(model)
     found = next((text for name in members(protocol) if (text := _fault(model, protocol, name))), None)
     if found is None:
         missing = (name for name in members(NetworkSettings) if not hasattr(model.config, name))
@@ -197,61 +198,7 @@ def check_model(model: nn.Module, architecture: str) -> None:
         raise _lacking(architecture, f"its model, {type(model).__name__},", found, f"every {form} model needs")
 
 
-def check_outputs(model: nn.Module, batch: Any, architecture: str) -> None:
-    """Verify on one batch that a model's methods return what the contract requires.
-
-    Torch's generator is left unchanged.
-
-    Raises:
-        ConfigError: `forward` does not return a `Loss` of two scalars; or, for a chain model, `token_losses` does not
-            have the shape of the targets, the state from `start` has no `select`, or the log-probabilities of `step` do
-            not match the vocabulary.
-    """
-    import torch
-
-    training = model.training
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        found = _wrong_output(model.eval(), batch)
-    model.train(training)
-    if found:
-        what, expected = found
-        raise ConfigError(
-            f"its model, {type(model).__name__}: {what}, where the contract says {expected}",
-            where=f"architecture {architecture}",
-            remedy=REMEDY,
-        )
-
-
-def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
-    """A wrong return value of a model, and what was expected; None if all are right."""
-    import torch
-
-    loss = model(batch)
-    if not (isinstance(loss, Loss) and all(torch.is_tensor(part) and part.ndim == 0 for part in loss)):
-        return f"forward returns {_shown(loss)}", "Loss(total, targets), two scalars"
-    if _form(model)[1] == "tree":
-        return None
-    losses = model.token_losses(batch)
-    if not torch.is_tensor(losses) or losses.ndim != 2 or len(losses) != len(batch):
-        return f"token_losses returns {_shown(losses)}", f"(batch, time) nats, of {len(batch)} rows"
-    state = model.start(batch)
-    if not hasattr(state, "select"):
-        return f"start returns {_shown(state)} without select", "a state with select(index)"
-    found = model.step(torch.ones(len(batch), dtype=torch.int64, device=losses.device), state)
-    if not (isinstance(found, tuple) and len(found) == 2 and torch.is_tensor(found[0]) and found[0].ndim == 2):
-        return f"step returns {_shown(found)}", "(log-probabilities, state), the first of shape (batch, vocabulary)"
-    if not (found[0].double().exp().sum(1) < 1.01).all():  # less where ids have no meaning (GuiG's trees)
-        return "step returns scores whose exponentials sum to more than 1", "log-probabilities"
-    return None
-
-
-def _shown(value: Any) -> str:
-    """The type of a value; for a tensor also its shape."""
-    shape = getattr(value, "shape", None)
-    return type(value).__name__ + (f" of shape {tuple(shape)}" if shape is not None else "")
-
-
-def _form(model: Any) -> tuple[type, str]:
+def form_of(model: Any) -> tuple[type, str]:
     """The protocol that a model or its class follows: the tree protocol if it has a member that only trees have."""
     alone = set(members(TreeModel)) - set(members(ChainModel))
     return (TreeModel, "tree") if any(hasattr(model, name) for name in alone) else (ChainModel, "chain")

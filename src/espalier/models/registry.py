@@ -6,11 +6,11 @@ To add one: `ARCHITECTURES["mine"] = Architecture(MySettings, "verse", "my.modul
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
-from espalier.io.registry import entry, imported
+from espalier.io.registry import Registry, imported
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.dnpg_config import DNPGConfig
@@ -23,6 +23,8 @@ from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from espalier.models.contract import NetworkSettings
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Architecture:
     encoding: str
     model: str | type
 
-    def build(self, config: BaseModel, vocabulary: Any) -> nn.Module:
+    def build(self, config: NetworkSettings, vocabulary: Any) -> nn.Module:
         """Build a model with random weights, drawn from torch's generator.
 
         Raises:
@@ -49,24 +51,20 @@ class Architecture:
         return imported("model", self.model, where="ARCHITECTURES")(config, vocabulary)
 
 
-ARCHITECTURES: dict[str, Architecture] = {
-    "songnet": Architecture(SongNetConfig, "verse", "espalier.models.songnet:SongNet"),
-    "verse_seq2seq": Architecture(VerseSeq2SeqConfig, "verse", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
-    "guig": Architecture(GuiGConfig, "pairs", "espalier.models.guig:GuiG"),
-    "scpn": Architecture(SCPNConfig, "pairs", "espalier.models.scpn:SCPN"),
-    "cdnpg": Architecture(CDNPGConfig, "pairs", "espalier.models.cdnpg:CDNPG"),
-    "pair_seq2seq": Architecture(PairSeq2SeqConfig, "pairs", "espalier.models.pair_seq2seq:PairSeq2Seq"),
-    "dnpg": Architecture(DNPGConfig, "pairs", "espalier.models.dnpg:DNPG"),
-    "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),
-    "sat": Architecture(SATConfig, "structure", "espalier.models.sat:SAT"),
-    "rnn_seq2seq": Architecture(RNNSeq2SeqConfig, "dialogue", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
-}
-
-
-def architecture(name: str, *, where: str | None = None) -> Architecture:
-    """The architecture registered under `name`.
-
-    Raises:
-        ConfigError: the name is not registered; `where` is the key of params.yaml with the name.
-    """
-    return entry("arch", ARCHITECTURES, name, where=where)
+ARCHITECTURES: Final = Registry[Architecture](
+    "ARCHITECTURES",
+    "arch",
+    Architecture,
+    {
+        "songnet": Architecture(SongNetConfig, "verse", "espalier.models.songnet:SongNet"),
+        "verse_seq2seq": Architecture(VerseSeq2SeqConfig, "verse", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
+        "guig": Architecture(GuiGConfig, "pairs", "espalier.models.guig:GuiG"),
+        "scpn": Architecture(SCPNConfig, "pairs", "espalier.models.scpn:SCPN"),
+        "cdnpg": Architecture(CDNPGConfig, "pairs", "espalier.models.cdnpg:CDNPG"),
+        "pair_seq2seq": Architecture(PairSeq2SeqConfig, "pairs", "espalier.models.pair_seq2seq:PairSeq2Seq"),
+        "dnpg": Architecture(DNPGConfig, "pairs", "espalier.models.dnpg:DNPG"),
+        "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),
+        "sat": Architecture(SATConfig, "structure", "espalier.models.sat:SAT"),
+        "rnn_seq2seq": Architecture(RNNSeq2SeqConfig, "dialogue", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
+    },
+)

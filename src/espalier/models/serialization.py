@@ -19,11 +19,11 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from espalier.datasets.encoding import Vocabulary
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.hashing import file_sha256
-from espalier.models.registry import architecture
+from espalier.models.registry import ARCHITECTURES
 
 #: The version of `model.json` and of the weights beside it.
 FORMAT = 2
@@ -67,9 +67,10 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
             f"format {version}, where this version of Espalier reads {FORMAT}", where=shape, remedy="train it again"
         )
     try:
-        arch = architecture(value["arch"], where=str(shape))
-        vocabulary = encoding(arch.encoding).vocabulary.load(folder / VOCABULARY)
-        model = arch.build(arch.config.model_validate(value["config"]), vocabulary)
+        arch = ARCHITECTURES.find(value["arch"], where=str(shape))
+        vocabulary = ENCODINGS[arch.encoding].vocabulary.load(folder / VOCABULARY)
+        config: Any = arch.config.model_validate(value["config"])
+        model = arch.build(config, vocabulary)
     except (KeyError, TypeError, ValidationError) as error:
         raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error
     digests = load_weights(model, weights_of(folder, seed))

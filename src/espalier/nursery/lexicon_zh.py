@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from pypinyin import Style, lazy_pinyin
+
 from espalier.nursery.data import load
 from espalier.verse.rhyme import rhyme_group
 
@@ -52,8 +54,6 @@ def lexicon(season: str, theme: str) -> Lexicon:
 @cache
 def sound(character: str) -> Sound | None:
     """The sound of a character for rhyming, by its default Mandarin reading; None if unknown."""
-    from pypinyin import Style, lazy_pinyin
-
     as_u, as_i = rhyme_group(character), rhyme_group(character, u_umlaut="i")
     if as_u is None or as_i is None:
         return None

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from espalier.metrics.metric import Metric
 from espalier.metrics.paired import paired
 from espalier.metrics.registry import families_of
@@ -117,8 +119,6 @@ def _compared(comparison: Comparison, one: Statistics | None, other: Statistics 
 
 def _rows(system: Statistics, ids: pd.Index[Any]) -> Any:
     """Statistics as (seeds, ids, k)."""
-    import numpy as np
-
     return np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system.by_seed])
 
 

@@ -11,14 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import words_and_tags
-from espalier.datasets.structure.structures import structure
+from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
+from espalier.metrics.family import statistics_of
+from espalier.metrics.structure import HEADLINE, Likelihood, library_scores, likelihood_statistics, structure_families
+from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.tasks.chance import chance_seeds, known_rows
 from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import (
@@ -43,7 +47,6 @@ if TYPE_CHECKING:
     from espalier.datasets.structure.data import StructureBatch, StructureData
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
-    from espalier.metrics.texts import CorpusLikelihood
 
 
 class ComposeDecoder(Decoder):
@@ -128,8 +131,6 @@ class ComposeTask:
         Raises:
             ConfigError: a text and its topic may be longer than the model's positions.
         """
-        import numpy as np
-
         tokens, positions = ready.data.longest(model.config.view) + decoder.extra_tokens, model.config.positions
         if tokens > positions:
             raise ConfigError(
@@ -242,10 +243,6 @@ class ComposeTask:
 
     def statistics(self, outputs: Outputs, scoring: ComposeScoring) -> list[Segments]:
         """Likelihood, BLEU of text and structures, length and variety of each text; likelihood of the dev split."""
-        from espalier.metrics.family import statistics_of
-        from espalier.metrics.structure import Likelihood, library_scores, likelihood_statistics, structure_families
-        from espalier.metrics.texts import Structured
-
         table, dev, language, train = outputs.table, outputs.dev, outputs.language, outputs.training()
         parses = outputs.parses()
         names = outputs.facts["structures"].split()
@@ -272,8 +269,6 @@ class ComposeTask:
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """Perplexity, BLEU of text and of structures, length, and the share of lines that occur in training."""
-        from espalier.metrics.structure import HEADLINE
-
         return HEADLINE
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
@@ -325,11 +320,9 @@ def _symbols(
         for own_words, own_tags in zip(words, tags, strict=True)
     ]
     return {
-        name: [structure(name).symbols(*row) if len(row[0]) == len(row[1]) else [] for row in rows] for name in names
+        name: [STRUCTURES[name].symbols(*row) if len(row[0]) == len(row[1]) else [] for row in rows] for name in names
     }
 
 
 def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
-    from espalier.metrics.texts import CorpusLikelihood
-
     return CorpusLikelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns[:4]))

@@ -6,10 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from espalier.corpora.records import words_of
 from espalier.datasets.dialogue.data import DialogueView
 from espalier.io.errors import ConfigError
-from espalier.tasks.dialogue_search import DialogueDecoder, ReplyHypothesis, check_arity, length_of, replies
+from espalier.metrics.dialogue import HEADLINE, library_scores, reply_families
+from espalier.metrics.replies import Replies
+from espalier.tasks.dialogue_decoder import DialogueDecoder, check_arity, length_of
+from espalier.tasks.dialogue_likelihood import batch_nats, exact_nats, mutual_information, recalls, sampled_posts
 from espalier.tasks.task import (
     SEGMENT_COLUMNS,
     BaselineRow,
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
-    from espalier.metrics.replies import Replies
+    from espalier.tasks.dialogue_search import ReplyHypothesis
 
 
 class DialogueTask:
@@ -72,8 +77,6 @@ class DialogueTask:
         self, ready: Ready, model: Any, decoder: DialogueDecoder, options: RunOptions, seed: int
     ) -> list[Inputs]:
         """Each distinct post once. All pairs with the same post get the same replies."""
-        import numpy as np
-
         posts = [" ".join(words_of(record, "source")) for record in ready.records]
         chosen = list(dict.fromkeys(posts))[decoder.skip :][: decoder.posts or None]
         if not chosen:
@@ -110,6 +113,8 @@ class DialogueTask:
         self, model: Any, batch: DialogueBatch, decoder: DialogueDecoder, seeds: Sequence[int]
     ) -> list[list[ReplyHypothesis]]:
         """The best replies to each post."""
+        from espalier.tasks.dialogue_search import replies
+
         return replies(model, batch, decoder, model.vocabulary)
 
     def columns(
@@ -127,8 +132,6 @@ class DialogueTask:
 
     def likelihood(self, model: Any, batch: DialogueBatch) -> dict[str, Tensor]:
         """The nats of each reference (of its words and EOS, or of all choices of its tree), and its number of words."""
-        from espalier.tasks.dialogue_likelihood import batch_nats
-
         view, written = model.config.view, batch.real.sum(1) - 1
         # A linearized tree of n words has ARITY n + 1 symbols.
         words = (written - 1) // view.arity if view.shape == "linear" else written
@@ -153,10 +156,6 @@ class DialogueTask:
 
     def statistics(self, outputs: Outputs, scoring: Scoring) -> list[Segments]:
         """Statistics by segment. A segment is a pair under one of the model's seeds."""
-        import numpy as np
-
-        from espalier.metrics.dialogue import library_scores, reply_families
-
         table = outputs.table
         tables = [rows for _, rows in table.groupby("seed", sort=False)]
         seeds = [_replies(rows, outputs) for rows in tables]
@@ -169,8 +168,6 @@ class DialogueTask:
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """BLEU, variety, perplexity, and defects of the replies."""
-        from espalier.metrics.dialogue import HEADLINE
-
         return HEADLINE
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
@@ -205,8 +202,6 @@ class _Measure:
     references: Sequence[str]
 
     def __call__(self, places: Any) -> dict[str, Any]:
-        from espalier.tasks.dialogue_likelihood import exact_nats, recalls
-
         return {
             "exact": exact_nats(self.model, self.data, places),
             "recall": recalls(self.model, self.data, self.posts, self.references, places),
@@ -223,8 +218,6 @@ class _Rerank:
     decoder: DialogueDecoder
 
     def __call__(self, prompts: Any, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
-        from espalier.tasks.dialogue_likelihood import mutual_information, sampled_posts
-
         chosen = sampled_posts(self.data.ids, self.posts)
         values = mutual_information(self.model, self.data, chosen, rows, self.decoder.mmi)
         return [self._ranked(row, own) for row, own in zip(rows, values, strict=True)]
@@ -243,8 +236,6 @@ def _texts(table: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:
 
 def _replies(table: pd.DataFrame, outputs: Outputs) -> Replies:
     """The replies of one seed, one row per pair."""
-    from espalier.metrics.replies import Replies
-
     first = table[table["sample"] == 0]
     tree = outputs.facts["writes"] == "tree"
     is_grammatical = outputs.is_grammatical

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import Field, model_validator
+import torch
 
 from espalier.datasets.dialogue.data import ARITY, MISSING
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
-from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL
-from espalier.io.errors import ConfigError
-from espalier.tasks.task import Decoder
+from espalier.decoding.beam import beam_search
+from espalier.decoding.constraints.constraint import ForbiddenTokens
+from espalier.decoding.constraints.preorder import Preorder
+from espalier.decoding.tree_beam import tree_beam
+from espalier.syntax.ternary import flatten, heads_of, read_preorder
+from espalier.tasks.dialogue_decoder import DialogueDecoder, check_arity, length_of
 
 if TYPE_CHECKING:
     from espalier.datasets.dialogue.data import DialogueBatch
@@ -23,38 +25,6 @@ if TYPE_CHECKING:
 
 #: Ids that no reply contains.
 NEVER: Final = (PAD, UNK, BOS, SEP)
-
-
-class DialogueDecoder(Decoder):
-    """Settings of decoding replies: `decoder` of a run in params.yaml."""
-
-    #: The beam size: G of trees (6 in the paper), or that of chains (200 in the paper).
-    beam: int = Field(6, ge=1, le=MAX_BEAM)
-    #: L: the number of groups of children that are kept for each leaf of a tree.
-    local: int = Field(6, ge=1, le=MAX_LOCAL)
-    #: The shortest and the longest reply, in words; a reply of `max_words` words is not expanded.
-    min_words: int = Field(1, ge=1, le=10_000)
-    max_words: int = Field(50, ge=1, le=10_000)
-    #: The largest number of levels of a tree.
-    depth: int = Field(30, ge=1, le=10_000)
-    #: The leaf that is expanded next: the "first" open one of the tree, or "any", as in the paper.
-    order: Literal["any", "first"] = "first"
-    #: The search of trees ends when no open tree can overtake the finished ones ("sure"), or, as in the paper, when
-    #: enough trees are finished.
-    stop: Literal["sure", "paper"] = "sure"
-    #: A reply of n words, a tree or a chain, is ranked by log-probability / min(n + 1, max_words)**length_power.
-    length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
-    #: The beam's replies are ranked anew by log p(y | x) - mmi log p(y), with the same length penalty; 0: are not.
-    mmi: float = Field(0.0, ge=0, le=10)
-    #: Decode only this many posts of the split, after the first `skip`; 0 means all.
-    posts: int = Field(0, ge=0, le=100_000_000)
-    skip: int = Field(0, ge=0, le=100_000_000)
-
-    @model_validator(mode="after")
-    def _bounds(self) -> Self:
-        if self.min_words > self.max_words:
-            raise ValueError(f"min_words: {self.min_words} is greater than max_words: {self.max_words}")
-        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +47,6 @@ class ReplyHypothesis:
     @property
     def heads(self) -> tuple[int, ...]:
         """The head of each word, from 1; empty for a chain, and for a tree whose root has a right child (two roots)."""
-        from espalier.syntax.ternary import heads_of
-
         return heads_of(self.nodes) if self.nodes is not None and self.nodes[0, -1] < 0 else ()
 
 
@@ -103,11 +71,6 @@ def replies(
 def _chain_replies(
     model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
-    import torch
-
-    from espalier.decoding.beam import beam_search
-    from espalier.decoding.constraints.constraint import ForbiddenTokens
-
     rows = beam_search(
         model, batch, beam=decoder.beam, max_ids=decoder.max_words, begin=BOS, end=EOS, min_ids=decoder.min_words,
         length_power=decoder.length_power, constraint=ForbiddenTokens(torch.tensor(NEVER), vocabulary.text_size),
@@ -131,10 +94,6 @@ def _linear_replies(
     model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
     """Replies of a chain model that writes trees: only complete trees of at most `max_words` words."""
-    from espalier.decoding.beam import beam_search
-    from espalier.decoding.constraints.preorder import Preorder
-    from espalier.syntax.ternary import flatten, read_preorder
-
     rows = beam_search(
         model, batch, beam=decoder.beam, max_ids=ARITY * decoder.max_words + 2, begin=BOS, end=EOS,
         length_power=decoder.length_power,
@@ -155,9 +114,6 @@ def _linear_replies(
 def _tree_replies(
     model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
-    from espalier.decoding.tree_beam import tree_beam
-    from espalier.syntax.ternary import flatten
-
     check_arity(model.arity)
     chain = model.arity == 1
     rows = tree_beam(
@@ -182,22 +138,3 @@ def _shape_of(model: Any) -> str:
     if hasattr(model, "arity"):
         return "tree"
     return str(model.config.view.shape) if hasattr(model, "config") else "chain"
-
-
-def length_of(words: Sequence[str], decoder: DialogueDecoder) -> float:
-    """The divisor of the length penalty: (n + 1)**`length_power`, where n + 1 is at most `max_words`."""
-    return float(min(len(words) + 1, decoder.max_words) ** decoder.length_power)
-
-
-def check_arity(arity: int) -> None:
-    """Raise an error for trees without a word order.
-
-    Raises:
-        ConfigError: K is neither 1 nor 3.
-    """
-    if arity not in (1, ARITY):
-        raise ConfigError(
-            f"trees of {arity} children a node have no order of words",
-            where="model",
-            remedy=f"a model with arity {ARITY}, or 1",
-        )

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from espalier.datasets.verse.data import VerseData
+from espalier.datasets.verse.frames import Frame, target_of
 from espalier.datasets.vocabulary import SEP
 from espalier.io.errors import ConfigError
 from espalier.tasks.broken_endings import with_longer_units_cut, with_random_last_words, without_last_words
@@ -44,11 +48,6 @@ class VerseJudge:
 
     def read(self, texts: Sequence[str], vocabulary: VerseVocabulary) -> VerseData:
         """Texts as targets without a format. Words unknown to the judge are `UNK`."""
-        import numpy as np
-
-        from espalier.datasets.verse.data import VerseData
-        from espalier.datasets.verse.frames import Frame, target_of
-
         targets = [target_of(text, vocabulary) for text in texts]
         frames = [Frame(target, *[np.zeros_like(target)] * 5) for target in targets]
         return VerseData.of([str(row) for row in range(len(texts))], frames, vocabulary, targets=targets)

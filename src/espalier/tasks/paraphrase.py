@@ -6,13 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
 from espalier.io.errors import ConfigError
+from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE, PROTOCOL_HEADLINE
 from espalier.tasks.paraphrase_baselines import TEXT_VIEW, baseline_rows
+from espalier.tasks.paraphrase_decoder import PairDecoder, check_constraint
 from espalier.tasks.paraphrase_guides import guides_of, templates_of
-from espalier.tasks.paraphrase_scoring import PairScoring, counts_of, statistics_of
-from espalier.tasks.paraphrase_search import PairDecoder, check_constraint, search, tree_text
+from espalier.tasks.paraphrase_scoring import PairScoring, counts_of, segments_of
 from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import Language
 
@@ -66,8 +69,6 @@ class ParaphraseTask:
 
     def inputs(self, ready: Ready, model: Any, decoder: PairDecoder, options: RunOptions, seed: int) -> list[Inputs]:
         """The pairs with their guiding trees, once for each sample."""
-        import numpy as np
-
         count = len(ready.records)
         places = list(range(count))
         if decoder.rows:
@@ -105,18 +106,21 @@ class ParaphraseTask:
         self, model: Any, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
         """The `beam` best texts or trees of each pair."""
+        from espalier.decoding.granularity import graded
+        from espalier.tasks.paraphrase_search import search
+
         found = search(model, batch, decoder, model.config.view)
         # The n-gram model is decoded with the settings of the runs beside it, and has no granularity.
         if not decoder.granularity or not hasattr(model, "granularities"):
             return found
-        from espalier.decoding.granularity import graded
-
         return graded(model, batch, found)
 
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: PairDecoder
     ) -> dict[str, Any]:
         """The text or tree, and its log-probability; with the decoder's option, also the granularity as JSON."""
+        from espalier.tasks.paraphrase_search import tree_text
+
         view, ids = model.config.view, hypothesis.tokens if hypothesis else []
         kept = {"granularity": _json(getattr(hypothesis, "granularity", None))} if decoder.granularity else {}
         return {
@@ -142,12 +146,10 @@ class ParaphraseTask:
 
     def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
         """For texts, the families named by scoring; for trees, the similarity to the references' trees."""
-        return statistics_of(outputs, scoring)
+        return segments_of(outputs, scoring)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """BLEU, ROUGE, METEOR, tree edit distance and iBLEU of texts; tree edit distance of trees."""
-        from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE, PROTOCOL_HEADLINE
-
         return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else {**HEADLINE, **PROTOCOL_HEADLINE}
 
     def counts(self, outputs: Outputs, scoring: PairScoring) -> dict[str, int]:

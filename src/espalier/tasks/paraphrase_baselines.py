@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from espalier.datasets.pairs.data import PairView
 from espalier.metrics.ibleu import cleaned
 from espalier.tasks.chance import chance_seeds, known_rows
@@ -84,8 +86,6 @@ def _noised(table: pd.DataFrame, vocabulary: PairVocabulary, seeds: Sequence[int
 
     Texts are split at spaces after BERT's clean-up, so a mark belongs to its word.
     """
-    import numpy as np
-
     pool = np.array([word for reference in table["reference"] for word in cleaned(reference).split()])
     texts = list[str]()
     for source, own in zip(table["source"], seeds, strict=True):

@@ -11,7 +11,7 @@ from espalier.syntax.constituency import read_tree, template
 if TYPE_CHECKING:
     from espalier.corpora.records import Pair
     from espalier.datasets.pairs.data import PairView
-    from espalier.tasks.paraphrase_search import PairDecoder
+    from espalier.tasks.paraphrase_decoder import PairDecoder
     from espalier.tasks.task import Ready
 
 

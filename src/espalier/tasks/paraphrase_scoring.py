@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
 from espalier.corpora.leakage import letters_of
 from espalier.io.errors import DataError
+from espalier.metrics.expansion import FAMILIES
+from espalier.metrics.family import by_part, statistics_of
 from espalier.metrics.nltk_bleu import Smoothing
-from espalier.metrics.paraphrase import GUIDED, Scored
+from espalier.metrics.paraphrase import (
+    GUIDED,
+    Scored,
+    library_protocols,
+    library_scores,
+    paraphrase_statistics,
+    protocol_statistics,
+)
+from espalier.metrics.ted import Trees
+from espalier.metrics.ted_audit import ted_audit
+from espalier.metrics.texts import Pairs
 from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
 from espalier.tasks.training_pairs import TrainingPairs
-
-if TYPE_CHECKING:
-    from espalier.metrics.ted import Trees
-    from espalier.metrics.texts import Pairs
 
 
 class PairScoring(Scoring):
@@ -42,23 +50,12 @@ class PairScoring(Scoring):
         return alphas
 
 
-def statistics_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
+def segments_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
     """For texts, the families named by scoring; for trees, the similarity to the references' trees.
 
     If the dataset keeps its training pairs, there are also families for the pairs that share no side with them
     (`unseen`), and for those whose sides they link (`joined`).
     """
-    from espalier.metrics.expansion import FAMILIES
-    from espalier.metrics.family import by_part, statistics_of
-    from espalier.metrics.paraphrase import (
-        library_protocols,
-        library_scores,
-        paraphrase_statistics,
-        protocol_statistics,
-    )
-    from espalier.metrics.ted import Trees
-    from espalier.metrics.texts import Pairs
-
     table, parsed, wanted = outputs.table, outputs.annotations is not None, {*scoring.families}
     references = table["reference_tree"].tolist()
     templates = [template or tree for template, tree in zip(table["template"], references, strict=True)]
@@ -122,8 +119,6 @@ def _cut(pairs: Pairs, outputs: Outputs, pieces: int) -> Pairs:
     Raises:
         DataError: the vocabulary is missing.
     """
-    from espalier.metrics.texts import Pairs
-
     if outputs.train is None:
         raise DataError("no vocabulary to cut the texts by", file="scoring", remedy="score where the dataset is")
     vocabulary = outputs.train().vocabulary
@@ -132,6 +127,4 @@ def _cut(pairs: Pairs, outputs: Outputs, pieces: int) -> Pairs:
 
 
 def _audits(trees: Trees, seed: int) -> dict[str, dict[str, Any]]:
-    from espalier.metrics.ted_audit import ted_audit
-
     return {"ted_audit": ted_audit(trees.references, trees.hypotheses, trees.distances, seed=seed)}

@@ -12,24 +12,21 @@ from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family, family_scores, statistics_of
 from espalier.metrics.metric import Score, confirmed, details_json, headline_json
 from espalier.metrics.registry import Own, require_own_names
-from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Segments, Task
+from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments, Task
 
 
-def scored(
-    kind: Task, outputs: Outputs, scoring: Mapping[str, Any]
-) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
+def scored(kind: Task, outputs: Outputs, scoring: Scoring) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
     """The scores of outputs.
 
     Args:
-        scoring: settings of the task's scoring, as in params.yaml.
+        scoring: the task's settings.
 
     Returns:
         A table of statistics with one row per segment; the metrics that DVC compares; and the details of all metrics,
         with counts.
     """
-    options = kind.scoring.model_validate(scoring)
-    own = statistics_of(map(Own, options.own_metrics), outputs)
-    first, *others = kind.statistics(outputs, options)
+    own = statistics_of(map(Own, scoring.own_metrics), outputs)
+    first, *others = kind.statistics(outputs, scoring)
     blocks = [_with_own(first, own, outputs.table), *others]
     require_own_names([family for block in blocks for family in block.families])
     scores: dict[str, Score] = {}
@@ -42,7 +39,7 @@ def scored(
         "texts": len(table),
         "empty": int((table["text"] == "").sum()),
         "unfit": int(outputs.facts["unfit"]),
-        **kind.counts(outputs, options),
+        **kind.counts(outputs, scoring),
     }
     audits = {name: dict(value) for block in blocks for name, value in block.audits.items()}
     # Scores compare if they are of the same records.

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.io.errors import ConfigError
+from espalier.metrics.verse import HEADLINE, KEYS
 from espalier.tasks.chance import chance_seeds
 from espalier.tasks.random_words import RandomWords
 from espalier.tasks.sequence_search import decode, prefixes
 from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
-from espalier.tasks.verse_scoring import JUDGE, LIKELIHOOD, VerseScoring, counts_of, statistics_of
+from espalier.tasks.verse_scoring import JUDGE, LIKELIHOOD, VerseScoring, counts_of, segments_of
 from espalier.tasks.verse_search import VerseDecoder, inputs_of, text_of, verse_constraint
 from espalier.text.language import Language
 from espalier.verse.format import fill, format_of
@@ -130,8 +131,6 @@ class VerseTask:
 
     def baselines(self, table: pd.DataFrame, ready: Ready, train: VerseData, seed: int) -> Mapping[str, BaselineRow]:
         """The reference poems, and random training words in their formats."""
-        from espalier.metrics.verse import KEYS
-
         language = train.vocabulary.language
         poems = zip(table["reference"], table["rhyme"], strict=True)
         formats = [format_of(reference, language, rhyme) for reference, rhyme in poems]
@@ -151,12 +150,10 @@ class VerseTask:
 
     def statistics(self, outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
         """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split."""
-        return statistics_of(outputs, scoring)
+        return segments_of(outputs, scoring)
 
     def headline(self, outputs: Outputs) -> Mapping[str, str]:
         """Perplexity, format, rhyme, variety."""
-        from espalier.metrics.verse import HEADLINE
-
         return HEADLINE
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:

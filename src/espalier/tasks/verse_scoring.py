@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from espalier.metrics.family import statistics_of
+from espalier.metrics.perplexity import Perplexity, perplexity_statistics
+from espalier.metrics.prosody import Prosody, fitting, marked_places
+from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods, Verses
+from espalier.metrics.verse import by_format, verse_families
 from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
 from espalier.verse.rhyme import Rule
@@ -11,7 +16,6 @@ from espalier.verse.rhyme import Rule
 if TYPE_CHECKING:
     import pandas as pd
 
-    from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods
 
 #: The likelihood of each reference: `CorpusLikelihood`'s columns.
 LIKELIHOOD: Final = ("nll", "tokens", "word_nll", "words")
@@ -28,19 +32,13 @@ class VerseScoring(Scoring):
     rhyme_rule: Rule = "strict"
 
 
-def statistics_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
+def segments_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
     """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
 
     Format, rhyme and perplexity are also computed separately for texts whose format occurs in training and for texts
     with a new format. With a rhyme book, rows also have the columns of `marked_places`. If formats keep words, there
     are statistics of the kept words.
     """
-    from espalier.metrics.family import statistics_of
-    from espalier.metrics.perplexity import Perplexity, perplexity_statistics
-    from espalier.metrics.prosody import Prosody, marked_places
-    from espalier.metrics.texts import Verses
-    from espalier.metrics.verse import by_format, verse_families
-
     table, dev = outputs.table, outputs.dev
     keys = list(SEGMENT_COLUMNS)
     verses = Verses(
@@ -75,8 +73,6 @@ def counts_of(outputs: Outputs) -> dict[str, int]:
 
     With a rhyme book, also the numbers of poems whose tune is in the form book, and of those that fit a variant.
     """
-    from espalier.metrics.prosody import fitting
-
     table = outputs.table
     counts = {"distinct": int(table["text"].nunique()), "clusters": int(table["cluster"].nunique())}
     if outputs.lexicon is None or outputs.language != "zh":
@@ -86,14 +82,10 @@ def counts_of(outputs: Outputs) -> dict[str, int]:
 
 
 def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
-    from espalier.metrics.texts import CorpusLikelihood
-
     return CorpusLikelihood(*(table[name].tolist() for name in LIKELIHOOD))
 
 
 def _mark_likelihoods(table: pd.DataFrame) -> MarkLikelihoods:
     """The values of the judge; zero marks if there was no judge."""
-    from espalier.metrics.texts import MarkLikelihoods
-
     columns = [*JUDGE.columns, *(f"reference_{name}" for name in JUDGE.columns[:2])]
     return MarkLikelihoods(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))

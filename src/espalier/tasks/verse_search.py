@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from pydantic import Field
 
 from espalier.corpora.linked import linked
+from espalier.datasets.ragged import Ragged
 from espalier.datasets.verse.data import View
+from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.vocabulary import SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
@@ -73,8 +76,6 @@ class VerseDecoder(Decoder):
 
 def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Inputs:
     """Each format `samples` times. Poems of one tune, and poems of one format, form one cluster."""
-    import numpy as np
-
     language = ready.data.vocabulary.language
     books = None
     if decoder.needs_lexicon and options.lexicon is not None:
@@ -125,8 +126,6 @@ def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None
     Raises:
         ConfigError: no record has tones (`tones`: one sign per word), or the numbers of tones and words differ.
     """
-    import numpy as np
-
     vocabulary, language = ready.data.vocabulary, ready.data.vocabulary.language
     signs = [getattr(record, "tones", "") for record in ready.records]
     if decoder.tone and not any(signs):
@@ -152,9 +151,6 @@ def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None
 
 def _reframed(data: VerseData, formats: Sequence[Format], names: Sequence[str]) -> VerseData:
     """The same verse with the given rows (`Frame`) replaced by those of other formats of equal length."""
-    from espalier.datasets.ragged import Ragged
-    from espalier.datasets.verse.frames import frame_of
-
     frames = [frame_of(format_, data.vocabulary) for format_ in formats]
     columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in names}
     return replace(data, columns=data.columns | columns)

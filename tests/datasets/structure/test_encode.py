@@ -10,14 +10,14 @@ import pytest
 from pydantic import ValidationError
 
 from espalier.corpora.records import Sentence
-from espalier.datasets.registry import encoding
+from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.structure.data import StructureData, StructureView
 from espalier.datasets.structure.encode import StructureSettings, prompt_length
 from espalier.datasets.structure.vocabulary import SPECIAL, TOPIC, UNKNOWN, StructureVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ArtifactError, ConfigError
 
-ENCODING = encoding("structure")
+ENCODING = ENCODINGS["structure"]
 
 
 def line(id: str, words: str, tags: str, language: str = "zh") -> Sentence:

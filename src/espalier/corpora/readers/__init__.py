@@ -15,12 +15,12 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from espalier.corpora.readers.rows import checked
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
 from espalier.io.errors import ConfigError
-from espalier.io.registry import entry, imported
+from espalier.io.registry import Registry, imported
 from espalier.io.validation import check_options
 
 _Read = Callable[..., Iterable[Record | Quarantined]]
@@ -72,50 +72,55 @@ class Reader:
             yield checked(row)
 
 
-READERS: dict[str, Reader] = {
-    # Published collections.
-    "brown": Reader(Verse, "espalier.corpora.readers.brown:read"),
-    "conllu": Reader(Sentence, "espalier.corpora.readers.conllu:read"),
-    "guig_released": Reader(Pair, "espalier.corpora.readers.guig_released:read"),
-    "lyrics": Reader(Sentence, "espalier.corpora.readers.lyrics:read"),
-    "mrpc": Reader(Pair, "espalier.corpora.readers.mrpc:read"),
-    "paranmt": Reader(Pair, "espalier.corpora.readers.paranmt:read"),
-    "paraphrases": Reader(Pair, "espalier.corpora.readers.paraphrases:read"),
-    "parasci": Reader(Pair, "espalier.corpora.readers.parasci:read"),
-    "penn": Reader(Sentence, "espalier.corpora.readers.penn:read"),
-    "prose_zh": Reader(Verse, "espalier.corpora.readers.prose_zh:read"),
-    "ptb": Reader(Sentence, "espalier.corpora.readers.ptb:read"),
-    "ptb_tagged": Reader(Sentence, "espalier.corpora.readers.ptb_tagged:read"),
-    "qcpg": Reader(Pair, "espalier.corpora.readers.qcpg:read"),
-    "quora": Reader(Pair, "espalier.corpora.readers.quora:read"),
-    "shi": Reader(Verse, "espalier.corpora.readers.shi:read"),
-    "songci": Reader(Verse, "espalier.corpora.readers.songci:read"),
-    "songnet_released": Reader(
-        Verse,
-        "espalier.corpora.readers.songnet_released:read",
-        text_of="espalier.corpora.readers.songnet_released:written",
-    ),
-    "sonnets": Reader(Verse, "espalier.corpora.readers.sonnets:read"),
-    "twitter_url": Reader(Pair, "espalier.corpora.readers.twitter_url:read"),
-    "weibo": Reader(Pair, "espalier.corpora.readers.weibo:read"),
-    "xdailydialog": Reader(Pair, "espalier.corpora.readers.xdailydialog:read"),
-    # Local files.
-    "lines": Reader(Sentence, "espalier.corpora.readers.lines:read"),
-    "poems": Reader(Verse, "espalier.corpora.readers.poems:read"),
-    "tsv": Reader(Pair, "espalier.corpora.readers.tsv:read"),
-    # The nursery's grammars.
-    "dialogue_zh": Reader(
-        Pair,
-        "espalier.nursery.dialogue_zh:grow",
-        reads_sources=False,
-        is_grammatical="espalier.nursery.dialogue_zh:is_grammatical",
-    ),
-    "lyrics_zh": Reader(Sentence, "espalier.nursery.lyrics_zh:grow", reads_sources=False),
-    "news_en": Reader(Sentence, "espalier.nursery.news_en:grow", reads_sources=False),
-    "paraphrase_en": Reader(Pair, "espalier.nursery.paraphrase_en:grow", reads_sources=False),
-    "verse_en": Reader(Verse, "espalier.nursery.verse_en:grow", reads_sources=False),
-    "verse_zh": Reader(Verse, "espalier.nursery.verse_zh:grow", reads_sources=False),
-}
+READERS: Final = Registry[Reader](
+    "READERS",
+    "reader",
+    Reader,
+    {
+        # Published collections.
+        "brown": Reader(Verse, "espalier.corpora.readers.brown:read"),
+        "conllu": Reader(Sentence, "espalier.corpora.readers.conllu:read"),
+        "guig_released": Reader(Pair, "espalier.corpora.readers.guig_released:read"),
+        "lyrics": Reader(Sentence, "espalier.corpora.readers.lyrics:read"),
+        "mrpc": Reader(Pair, "espalier.corpora.readers.mrpc:read"),
+        "paranmt": Reader(Pair, "espalier.corpora.readers.paranmt:read"),
+        "paraphrases": Reader(Pair, "espalier.corpora.readers.paraphrases:read"),
+        "parasci": Reader(Pair, "espalier.corpora.readers.parasci:read"),
+        "penn": Reader(Sentence, "espalier.corpora.readers.penn:read"),
+        "prose_zh": Reader(Verse, "espalier.corpora.readers.prose_zh:read"),
+        "ptb": Reader(Sentence, "espalier.corpora.readers.ptb:read"),
+        "ptb_tagged": Reader(Sentence, "espalier.corpora.readers.ptb_tagged:read"),
+        "qcpg": Reader(Pair, "espalier.corpora.readers.qcpg:read"),
+        "quora": Reader(Pair, "espalier.corpora.readers.quora:read"),
+        "shi": Reader(Verse, "espalier.corpora.readers.shi:read"),
+        "songci": Reader(Verse, "espalier.corpora.readers.songci:read"),
+        "songnet_released": Reader(
+            Verse,
+            "espalier.corpora.readers.songnet_released:read",
+            text_of="espalier.corpora.readers.songnet_released:written",
+        ),
+        "sonnets": Reader(Verse, "espalier.corpora.readers.sonnets:read"),
+        "twitter_url": Reader(Pair, "espalier.corpora.readers.twitter_url:read"),
+        "weibo": Reader(Pair, "espalier.corpora.readers.weibo:read"),
+        "xdailydialog": Reader(Pair, "espalier.corpora.readers.xdailydialog:read"),
+        # Local files.
+        "lines": Reader(Sentence, "espalier.corpora.readers.lines:read"),
+        "poems": Reader(Verse, "espalier.corpora.readers.poems:read"),
+        "tsv": Reader(Pair, "espalier.corpora.readers.tsv:read"),
+        # The nursery's grammars.
+        "dialogue_zh": Reader(
+            Pair,
+            "espalier.nursery.dialogue_zh:grow",
+            reads_sources=False,
+            is_grammatical="espalier.nursery.dialogue_zh:is_grammatical",
+        ),
+        "lyrics_zh": Reader(Sentence, "espalier.nursery.lyrics_zh:grow", reads_sources=False),
+        "news_en": Reader(Sentence, "espalier.nursery.news_en:grow", reads_sources=False),
+        "paraphrase_en": Reader(Pair, "espalier.nursery.paraphrase_en:grow", reads_sources=False),
+        "verse_en": Reader(Verse, "espalier.nursery.verse_en:grow", reads_sources=False),
+        "verse_zh": Reader(Verse, "espalier.nursery.verse_zh:grow", reads_sources=False),
+    },
+)
 
 
 def reader(name: str, records: type[Record], *, where: str) -> Reader:
@@ -125,7 +130,7 @@ def reader(name: str, records: type[Record], *, where: str) -> Reader:
         ConfigError: the name is unknown, or the reader yields other records. `where` is the path of the corpus in
             params.yaml.
     """
-    chosen = entry("reader", READERS, name, where=f"{where}.reader")
+    chosen = READERS.find(name, where=f"{where}.reader")
     record_type = chosen.record
     if not issubclass(record_type, records):
         raise ConfigError(

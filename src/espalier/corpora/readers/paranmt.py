@@ -18,6 +18,7 @@ from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
 from espalier.io.text_files import lines_of
+from espalier.syntax.constituency import TreeError, tree_of, write_tree
 
 # From 1, and of few digits: Python reads no number of thousands.
 _LEVEL = re.compile(r"0*[1-9][0-9]{0,8}")
@@ -58,8 +59,6 @@ def parsed_pair(id: str, origin: str, line: str, labels: Mapping[str, str] | Non
     Args:
         labels: {label: replacement} for the trees.
     """
-    from espalier.syntax.constituency import TreeError, tree_of, write_tree
-
     fields = line.split(_SEPARATOR)
     if len(fields) != 6:
         return quarantined(id, "not six fields", line)

@@ -9,6 +9,7 @@ from espalier.corpora.readers.files import single_source
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import DataError
+from espalier.syntax.constituency import TreeError, clean, read_trees, tags, words, write_tree
 from espalier.syntax.parse import Parse, columns_of
 
 
@@ -25,8 +26,6 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
         ConfigError: not exactly one folder.
         DataError: a file is missing, or a tree cannot be read; the message gives file and line.
     """
-    from espalier.syntax.constituency import TreeError, clean, read_trees, tags, words, write_tree
-
     origin, folder = single_source(folders, "penn")
     files = sorted((folder / "treebank" / "combined").glob("wsj_*.mrg"))
     if not files:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.batch import Batch
+from espalier.datasets.batch import Batch, tensors
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, WordVocabulary
 from espalier.io.errors import ConfigError
@@ -110,8 +110,6 @@ class DialogueData(RaggedSplit[WordVocabulary]):
         self, indices: IntArray, view: DialogueView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> DialogueBatch:
         """Collate the rows `indices` for a model with this view. `rng` is not used."""
-        import torch
-
         source = self.columns["source"].padded(indices, PAD, grain)
         written = self._written(view)
         words, lengths = written.padded(indices, PAD), written.lengths[indices]
@@ -120,7 +118,7 @@ class DialogueData(RaggedSplit[WordVocabulary]):
         target[np.arange(len(indices)), lengths], inputs[:, 0] = EOS, BOS
         rows = {"source": source, "inputs": inputs, "target": target}
         rows |= self._levels(indices, view) if view.shape == "tree" else _no_levels(view.arity)
-        return DialogueBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
+        return DialogueBatch(**tensors(rows))
 
     def _written(self, view: DialogueView) -> Ragged:
         """The sequences that a model with this view writes from left to right."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.corpora.leakage import letters_of
-from espalier.datasets.batch import Batch
+from espalier.datasets.batch import Batch, tensors
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
@@ -187,8 +187,6 @@ class PairData(RaggedSplit[PairVocabulary]):
         self, indices: IntArray, view: PairView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> PairBatch:
         """Collate the rows `indices` for a model with this view. `rng` chooses the trees to cut (`view.cut`)."""
-        import torch
-
         rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
         for name in view.reads:
             if name == "target_tree" and view.cut and rng is not None:
@@ -200,7 +198,7 @@ class PairData(RaggedSplit[PairVocabulary]):
         ids = _widened(_with_boundaries(target.padded(indices, PAD)), grain, 1)
         rows["inputs"] = np.where(ids[:, :-1] == EOS, PAD, ids[:, :-1])
         rows["target"] = ids[:, 1:]
-        return PairBatch(**{name: torch.from_numpy(np.ascontiguousarray(row)) for name, row in rows.items()})
+        return PairBatch(**tensors(rows))
 
     def _cut_trees(self, indices: IntArray, view: PairView, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """(batch, nodes or 3 x nodes) target trees, of which a share is cut."""

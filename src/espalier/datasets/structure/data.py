@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.batch import Batch
+from espalier.datasets.batch import Batch, tensors
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.structure.vocabulary import SPECIAL, StructureVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD
@@ -108,8 +108,6 @@ class StructureData(RaggedSplit[StructureVocabulary]):
         self, indices: IntArray, view: StructureView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> StructureBatch:
         """Collate the rows `indices` for a model with this view. `rng` is not used."""
-        import torch
-
         words, lengths = self.columns["target"].padded(indices, PAD), self.columns["target"].lengths[indices]
         extra = -(words.shape[1] + 1) % grain + 1
         target = np.pad(words, ((0, 0), (0, extra)), constant_values=PAD)
@@ -120,10 +118,10 @@ class StructureData(RaggedSplit[StructureVocabulary]):
             for name in view.structures
         }
         topic = self.columns["topic"].padded(indices, PAD)
-        return StructureBatch(
-            torch.from_numpy(inputs),
-            torch.from_numpy(target),
-            {name: torch.from_numpy(row) for name, row in symbols.items()},
-            torch.from_numpy(topic if view.topic else np.ascontiguousarray(topic[:, :0])),
-            torch.from_numpy(self.columns["prompt"].padded(indices, 0)[:, 0]),
-        )
+        rows = {
+            "inputs": inputs,
+            "target": target,
+            "topic": topic if view.topic else topic[:, :0],
+            "prompt": self.columns["prompt"].padded(indices, 0)[:, 0],
+        }
+        return StructureBatch(**tensors(rows), structures=tensors(symbols))

@@ -11,11 +11,12 @@ from pydantic import Field, field_validator
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.datasets.encoding import Encoded, Settings
 from espalier.datasets.structure.data import StructureData
-from espalier.datasets.structure.structures import structure
+from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.structure.vocabulary import TOPIC, UNKNOWN, StructureVocabulary
 from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+from espalier.syntax.parsers.jieba_backend import keywords
 from espalier.text.language import Language, tokens_of
 
 
@@ -38,7 +39,7 @@ class StructureSettings(Settings):
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             try:
-                structure(name)
+                STRUCTURES.find(name)
             except ConfigError as error:
                 raise ValueError(str(error)) from error
         if len({*names}) < len(names):
@@ -60,13 +61,13 @@ class StructureEncoding:
             ConfigError: the language has no such structure, or no topic words.
         """
         for name in settings.structures:
-            if language not in structure(name).languages:
+            if language not in STRUCTURES[name].languages:
                 raise ConfigError(f"{name} is not defined for {language}", where="structures", remedy="leave it out")
         if settings.topics and language != "zh":
             raise ConfigError("topic words are found in Chinese alone", where="topics", remedy="0")
         words = [words_and_tags(row) for row in records]
         symbols = {
-            name: [symbol for row in words for symbol in structure(name).symbols(*row)] for name in settings.structures
+            name: [symbol for row in words for symbol in STRUCTURES[name].symbols(*row)] for name in settings.structures
         }
         tokens = (token for row, _ in words for word in row for token in word)
         return StructureVocabulary.build(tokens, symbols, language, min_count=settings.min_count)
@@ -100,7 +101,7 @@ class StructureEncoding:
             columns["topic"].append(topic_of(row.target, settings.topics, vocabulary))
             columns["prompt"].append([prompt_length(row.id, len(tokens))])
             for name in vocabulary.structures:
-                symbols = vocabulary.encode_symbols(name, structure(name).symbols(words, tags))
+                symbols = vocabulary.encode_symbols(name, STRUCTURES[name].symbols(words, tags))
                 unknown += symbols.count(UNKNOWN)
                 columns[name].append(symbols)
         data = StructureData.of(ids, columns, vocabulary)
@@ -142,7 +143,6 @@ def topic_of(text: str, count: int, vocabulary: StructureVocabulary) -> list[int
     """The tokens of at most `count` topic words of a text, and `TOPIC`; empty if `count` is 0."""
     if not count:
         return []
-    from espalier.syntax.parsers.jieba_backend import keywords
 
     return topic_ids(keywords(text, count), vocabulary)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 
-from espalier.io.registry import entry
+from espalier.io.registry import Registry
 from espalier.text.language import Language
 from espalier.verse.books import mandarin_books
 
@@ -69,16 +69,9 @@ class Tones:
     _books = mandarin_books()
 
 
-STRUCTURES: Final[dict[str, Structure]] = {"pc": WordBoundaries(), "pos": PartsOfSpeech(), "tone": Tones()}
-
-
-def structure(name: str, *, where: str | None = None) -> Structure:
-    """The structure registered under `name`.
-
-    Raises:
-        ConfigError: the name is not registered; `where` is the key of params.yaml that has it.
-    """
-    return entry("structure", STRUCTURES, name, where=where)
+STRUCTURES: Final = Registry[Structure](
+    "STRUCTURES", "structure", Structure, {"pc": WordBoundaries(), "pos": PartsOfSpeech(), "tone": Tones()}
+)
 
 
 @dataclass(frozen=True)
@@ -98,4 +91,4 @@ class StructuredText:
             names: names of the structures.
         """
         tokens = tuple(token for word in words for token in word)
-        return cls(tokens, {name: tuple(structure(name).symbols(words, tags)) for name in names})
+        return cls(tokens, {name: tuple(STRUCTURES[name].symbols(words, tags)) for name in names})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.batch import Batch
+from espalier.datasets.batch import Batch, tensors
 from espalier.datasets.batching import GRAIN
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.verse.frames import NO_TONE, Frame, target_of
@@ -141,8 +141,6 @@ class VerseData(RaggedSplit[VerseVocabulary]):
             rng: draws the literals of section 3.3; None (evaluation) draws none.
             grain: lengths are padded to a multiple of it.
         """
-        import torch
-
         voc = self.vocabulary
         padded = {
             name: ragged.padded(indices, -1 if name in ("letter", "tone") else PAD, grain)
@@ -163,7 +161,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
             "t": np.where((own := padded["tone"]) < 0, PAD, voc.t_either + own) if view.tones else c[:, :0],
             "title": padded["title"] if view.title else padded["title"][:, :0],
         }
-        return VerseBatch(**{name: torch.from_numpy(row) for name, row in rows.items()})
+        return VerseBatch(**tensors(rows))
 
 
 def _shifted(target: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:

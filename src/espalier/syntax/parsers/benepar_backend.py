@@ -16,7 +16,8 @@ from espalier.io.hashing import file_sha256
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.benepar_chart import annotate, annotate_pretrained, best_nodes, fenceposts, score_spans
-from espalier.syntax.parsers.benepar_compat import WEIGHTS, load_chart_parser, without_beginning
+from espalier.syntax.parsers.benepar_compat import WEIGHTS, load_chart_parser
+from espalier.syntax.parsers.benepar_modules import guess_language, guess_space_after, locate_model, ptb_unescape
 from espalier.syntax.parsers.benepar_spans import Span, tree_over
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
 from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence
@@ -70,11 +71,6 @@ class BeneparParser:
     """
 
     def __init__(self, model: Any, signature: str, max_words: int = 200, batch_tokens: int = 500) -> None:
-        with without_beginning():
-            from benepar.integrations.nltk_plugin import guess_language
-            from benepar.ptb_unescape import guess_space_after, ptb_unescape
-
-        self._unescaped, self._spaces = ptb_unescape, guess_space_after
         self.signature = signature
         self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self._spaced = guess_language(model.label_vocab) != "zh"
@@ -118,11 +114,11 @@ class BeneparParser:
             return EMPTY
         if len(words) > self._max_words or max(map(len, words)) > LONGEST:
             return TOO_LONG
-        read = self._unescaped(words)
+        read = ptb_unescape(words)
         if self._model.char_encoder is not None:
             return _Input(words, read, None, len(words) + 2)
         if spaces is None:
-            spaces = self._spaces(read) if self._spaced else [False] * len(words)
+            spaces = guess_space_after(read) if self._spaced else [False] * len(words)
         try:
             encoded = self._model.retokenizer(read, spaces, verbose=False)
         except (StopIteration, AssertionError):  # the tokenizer gives no token for the last word
@@ -178,9 +174,6 @@ def _batches(tokens: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
 
 def _located(model: str | Path) -> tuple[Path, str]:
     """The path of a model, and its name in the signature."""
-    with without_beginning():
-        from benepar.integrations.downloader import locate_model
-
     name = str(model)
     try:
         if not name:

@@ -6,8 +6,6 @@
    values, so this check stays on: files with other objects are refused, never unpickled.
 3. Weights saved with older versions of transformers name buffers that models no longer have, or name a tied weight
    once.
-4. benepar's `__init__` imports its spaCy component, which is slow and not needed here. Its modules are imported with an
-   empty package instead; later imports get the full package.
 """
 
 from __future__ import annotations
@@ -15,18 +13,17 @@ from __future__ import annotations
 import json
 import pickle
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedTokenizerFast
 
 from espalier.io.errors import ArtifactError
-from espalier.io.imports import nltk_module
+from espalier.syntax.parsers.benepar_modules import ChartParser, HParams
 
 #: The weights of benepar's released format, a folder.
 WEIGHTS: Final = "benepar_model.bin"
@@ -48,10 +45,6 @@ def load_chart_parser(path: Path) -> Any:
     Raises:
         ArtifactError: the path has neither format, is damaged, or contains objects other than tensors and plain values.
     """
-    with without_beginning():
-        from benepar.nkutil import HParams
-        from benepar.parse_chart import ChartParser
-
     try:
         if path.is_dir():
             config = dict(json.loads((path / "config.json").read_text(encoding="utf-8"))["benepar"])
@@ -79,25 +72,8 @@ def load_chart_parser(path: Path) -> Any:
 
 
 @contextmanager
-def without_beginning() -> Iterator[None]:
-    """In this context, benepar's modules are imported without running its package's `__init__`."""
-    if "benepar" in sys.modules or (spec := find_spec("benepar")) is None:
-        yield
-        return
-    nltk_module()  # which its modules import
-    sys.modules["benepar"] = bare = module_from_spec(spec)  # not executed
-    try:
-        yield
-    finally:
-        if sys.modules.get("benepar") is bare:  # or another thread has had it away
-            del sys.modules["benepar"]
-
-
-@contextmanager
 def removed_tokenizer_methods() -> Iterator[None]:
     """In this context, tokenizers have the method by which benepar finds special tokens."""
-    from transformers import PreTrainedTokenizerFast
-
     name = "build_inputs_with_special_tokens"
     if hasattr(PreTrainedTokenizerFast, name):
         yield

@@ -31,8 +31,8 @@ from espalier.syntax.constituency import read_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.benepar_backend import TRAINED, BeneparParser
 from espalier.syntax.parsers.benepar_chart import Nodes, annotate, fenceposts, margin_loss
-from espalier.syntax.parsers.benepar_compat import without_beginning
 from espalier.syntax.parsers.benepar_config import BeneparTraining
+from espalier.syntax.parsers.benepar_modules import ChartParser, HParams, RetokenizerForCharLSTM, ptb_unescape
 from espalier.syntax.parsers.benepar_spans import CHAIN, UNKNOWN, Span, spans_of
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
 from espalier.syntax.parsers.parser import Parser
@@ -105,12 +105,6 @@ def train_benepar(
 
 def _model_and_examples(parses: Sequence[Parse], config: BeneparTraining) -> tuple[Any, list[Example]]:
     """A new model with vocabularies of the sentences, and the sentences as numbers."""
-    with without_beginning():
-        from benepar.char_lstm import RetokenizerForCharLSTM
-        from benepar.nkutil import HParams
-        from benepar.parse_chart import ChartParser
-        from benepar.ptb_unescape import ptb_unescape
-
     read = [ptb_unescape(parse.words) for parse in parses]
     spans = [spans_of(read_tree(parse.tree)) for parse in parses]
     tags = _numbers(UNKNOWN, {tag for parse in parses for tag in parse.tags})

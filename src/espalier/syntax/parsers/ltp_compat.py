@@ -19,6 +19,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import torch
+from ltp.nerual import LTP
+from transformers import AutoTokenizer
+
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json
 
@@ -72,10 +76,6 @@ def load_neural(folder: Path, config: Mapping[str, Any]) -> Any:
     Raises:
         ArtifactError: the model is damaged, or its weights do not match its configuration.
     """
-    import torch
-    from ltp.nerual import LTP
-    from transformers import AutoTokenizer
-
     try:
         model = LTP(config=config)
         state = torch.load(folder / WEIGHTS, map_location="cpu", weights_only=True)

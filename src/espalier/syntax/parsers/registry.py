@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from espalier.io.files import read_json, write_json
 from espalier.io.imports import of_extra
-from espalier.io.registry import entry
+from espalier.io.registry import Registry
 from espalier.io.validation import check_options
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Parser
@@ -109,29 +109,34 @@ class Backend:
 
 _PARSERS = "espalier.syntax.parsers"
 
-BACKENDS: dict[str, Backend] = {
-    "benepar": Backend(
-        f"{_PARSERS}.benepar_backend:load",
-        train=f"{_PARSERS}.benepar_training:train_benepar",
-        training=f"{_PARSERS}.benepar_config:BeneparTraining",
-        splitter=f"{_PARSERS}.penn_words:PennWords",
-        extra="parse",
-    ),
-    "jieba": Backend(f"{_PARSERS}.jieba_backend:load", needs_model=False, extra="parse"),
-    "ltp": Backend(f"{_PARSERS}.ltp_backend:load", extra="parse"),
-    "spacy": Backend(
-        f"{_PARSERS}.spacy_backend:load",
-        train=f"{_PARSERS}.spacy_training:train_spacy",
-        training=f"{_PARSERS}.spacy_config:SpacyTraining",
-        extra="parse",
-    ),
-    "trivial": Backend(
-        f"{_PARSERS}.trivial_backend:load",
-        train=f"{_PARSERS}.trivial_backend:train_trivial",
-        training=f"{_PARSERS}.trivial_backend:TrivialTraining",
-        baseline=True,
-    ),
-}
+BACKENDS: Final = Registry[Backend](
+    "BACKENDS",
+    "backend",
+    Backend,
+    {
+        "benepar": Backend(
+            f"{_PARSERS}.benepar_backend:load",
+            train=f"{_PARSERS}.benepar_training:train_benepar",
+            training=f"{_PARSERS}.benepar_config:BeneparTraining",
+            splitter=f"{_PARSERS}.penn_words:PennWords",
+            extra="parse",
+        ),
+        "jieba": Backend(f"{_PARSERS}.jieba_backend:load", needs_model=False, extra="parse"),
+        "ltp": Backend(f"{_PARSERS}.ltp_backend:load", extra="parse"),
+        "spacy": Backend(
+            f"{_PARSERS}.spacy_backend:load",
+            train=f"{_PARSERS}.spacy_training:train_spacy",
+            training=f"{_PARSERS}.spacy_config:SpacyTraining",
+            extra="parse",
+        ),
+        "trivial": Backend(
+            f"{_PARSERS}.trivial_backend:load",
+            train=f"{_PARSERS}.trivial_backend:train_trivial",
+            training=f"{_PARSERS}.trivial_backend:TrivialTraining",
+            baseline=True,
+        ),
+    },
+)
 
 
 def open_parser(backend: str, model: str | Path | None, options: Mapping[str, Any]) -> Parser:
@@ -144,7 +149,7 @@ def open_parser(backend: str, model: str | Path | None, options: Mapping[str, An
     Raises:
         ConfigError: the backend, model or option does not exist.
     """
-    return entry("backend", BACKENDS, backend).open(model, options, where=backend)
+    return BACKENDS.find(backend).open(model, options, where=backend)
 
 
 def save_parser(folder: Path, backend: str, model: str | None, options: Mapping[str, Any]) -> Parser:

@@ -7,7 +7,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import spacy.util
 from pydantic import BaseModel
+from spacy.tokens import Doc
+from thinc.api import Model, NumpyOps
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
@@ -158,15 +161,11 @@ class SpacyParser:
 
 def one_sentence(vocab: Any, words: Sequence[str]) -> Any:
     """A `Doc` of these words that the parser must not split."""
-    from spacy.tokens import Doc
-
     return Doc(vocab, words=list(words), sent_starts=[True, *[False] * (len(words) - 1)])
 
 
 def use_numpy(nlp: Any) -> None:
     """Use numpy for matrix products. Thinc's default, blis, takes three times as long."""
-    from thinc.api import Model, NumpyOps
-
     ops = NumpyOps(use_blis=False)
     for _, component in nlp.pipeline:
         if isinstance(getattr(component, "model", None), Model):
@@ -180,8 +179,6 @@ def _factories(nlp: Any) -> set[str]:
 
 def _located(model: str) -> tuple[Path, str]:
     """The folder of a pipeline, and its name in the signature."""
-    import spacy.util
-
     folder = Path(model)
     if model and spacy.util.is_package(model):
         release = version(model)
@@ -199,8 +196,6 @@ def _located(model: str) -> tuple[Path, str]:
 
 def _loaded(folder: Path) -> Any:
     """Load the needed components of the pipeline in a folder."""
-    import spacy.util
-
     try:
         config = spacy.util.load_config(folder / CONFIG)
         parts = config["components"]

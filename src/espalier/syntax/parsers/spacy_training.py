@@ -20,7 +20,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import spacy
 from numpy.typing import NDArray
+from spacy.attrs import ORTH
+from spacy.training import Example
+from thinc.api import Adam
 
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_file, atomic_folder
@@ -101,8 +105,6 @@ def _train(
     seed: int,
     watch: Watch,
 ) -> dict[str, float]:
-    from thinc.api import Adam
-
     nlp, examples = _pipeline_and_examples(train, config, seed)
     parser = SpacyParser(nlp, "")
     optimizer = Adam(config.rate, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0, use_averages=False)
@@ -151,10 +153,6 @@ def _step(nlp: Any, examples: Sequence[Any], dropout: float, optimizer: Any) -> 
 
 def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed: int) -> tuple[Any, list[Any]]:
     """A new pipeline with the words, tags and relations of the sentences, and the sentences as training examples."""
-    import spacy
-    from spacy.attrs import ORTH
-    from spacy.training import Example
-
     _seed(seed, "weights")
     nlp = spacy.blank(config.language)
     if config.language == "en":  # words that are given have no other norms either

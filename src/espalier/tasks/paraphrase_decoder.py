@@ -1,0 +1,52 @@
+"""Settings of decoding paraphrases and their trees. The search is in `paraphrase_search.py`, which imports torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Self
+
+from pydantic import Field, model_validator
+
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
+from espalier.io.errors import ConfigError
+from espalier.tasks.task import Decoder
+
+if TYPE_CHECKING:
+    from espalier.datasets.pairs.data import PairView
+
+
+class PairDecoder(Decoder):
+    """Settings of decoding with a model of pairs: `decoder` of a run in params.yaml."""
+
+    #: The tree that guides a text generator: the target's own, its template, or the output of another run.
+    guide: Literal["target", "template", "run"] = "target"
+    #: The template that an expander expands: the top of the target's tree, or the corpus's most frequent templates, one
+    #: for each sample (table 5).
+    template: Literal["target", "frequent"] = "target"
+    beam: int = Field(8, ge=1, le=MAX_BEAM)
+    #: The shortest text, in ids without EOS; 0 allows an empty one.
+    min_ids: int = Field(0, ge=0, le=65_536)
+    #: A hypothesis of n ids, its end among them, is ranked by log-probability / n**length_power.
+    length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
+    #: The longest text or tree, in ids with EOS.
+    max_ids: int = Field(52, ge=2, le=65_536)
+    #: For models that write trees: "tree" allows only well-formed trees; "template" also keeps the template's levels;
+    #: "open_template" keeps its nodes, and any of them that has no children there may have some.
+    constraint: Literal["none", "tree", "template", "open_template"] = "none"
+    #: Keep z of each piece of the source and of the best text, for models with granularity heads or levels.
+    granularity: bool = False
+    #: Decode only this many pairs, spread over the split; 0 means all.
+    rows: int = Field(0, ge=0, le=100_000_000)
+
+    @model_validator(mode="after")
+    def _bounds(self) -> Self:
+        if self.min_ids >= self.max_ids:
+            raise ValueError(f"min_ids: {self.min_ids} and an end do not fit into max_ids: {self.max_ids}")
+        if self.min_ids > 1 and self.constraint != "none":
+            raise ValueError(f"min_ids: {self.min_ids} is for texts; a constraint decides when a tree may end")
+        return self
+
+
+def check_constraint(decoder: PairDecoder, view: PairView) -> None:
+    """Raise a ConfigError if a constraint for trees is used with texts."""
+    if view.writes == "text" and decoder.constraint != "none":
+        raise ConfigError(f"{decoder.constraint} is for trees", where="decoder.constraint", remedy="none, for texts")
