@@ -10,7 +10,7 @@ from espalier.io.hashing import file_sha256, files_sha256
 from pipeline import layout
 from pipeline.graph.stage_graph import definitions, value_at
 from pipeline.params.read import read_yaml
-from pipeline.params.versions import version_of
+from pipeline.params.versions import read_versions, version_of
 
 #: The names in records of what dvc.yaml and versions.yaml call otherwise.
 _RECORDED: Final = {"dataset": "data", "lm": "judge", "models": "model"}
@@ -34,16 +34,16 @@ class Inputs:
 def inputs_of(stage: str, key: str) -> Inputs:
     """The inputs of a stage of the present profile."""
     definition = definitions()[stage, key]
-    files = {file: read_yaml(file) for file in {file for file, _ in definition.params}}
+    entries, known = read_yaml(layout.PARAMS), read_versions()
     settings, versions = dict[str, Any](), dict[str, Any]()
     for file, path in definition.params:
         if file == layout.PARAMS:
-            name, value = path.rpartition(".")[2], value_at(files[file], path)
+            name, value = path.rpartition(".")[2], value_at(entries, path)
             # dvc.yaml names the entry's own values first, which win.
             settings[name] = {**value, **settings[name]} if name in settings else value
         else:
             group, _, component = path.partition(".")
-            versions[group] = version_of(group, component, files[file]) if component else files[file][group]
+            versions[group] = version_of(group, component, known) if component else known[group]
     paths = {name: None if path.stem == layout.NONE else path for name, path in definition.deps}
     return Inputs(paths, settings, versions)
 

@@ -13,6 +13,8 @@ from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.io.errors import DataError
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import read_table, write_table
+from espalier.tasks.dialogue_decoder import DialogueDecoder
+from espalier.tasks.task import Scoring
 from pipeline import layout
 from pipeline.stages import baselines
 
@@ -47,7 +49,8 @@ def written(folder: Path, empty: str = "") -> Any:
     write_json(folder / "extras.json", {})
     entry = SimpleNamespace(
         paper="x2tree", task="dialogue", dataset="talk", split="test", train="none", parser="none", lm="none",
-        lexicon="none", published="none", texts={}, decoder={"beam": 2}, scoring={}, samples=2, seed=1,
+        lexicon="none", published="none", texts={}, decoder=DialogueDecoder(beam=2), scoring=Scoring(),
+        samples=2, seed=1,
     )  # fmt: skip
     return SimpleNamespace(
         baselines={"talk": entry},

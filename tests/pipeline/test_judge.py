@@ -24,6 +24,8 @@ from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.decode import judged
 from espalier.tasks.integrity import VerseJudge
+from espalier.tasks.verse_scoring import VerseScoring
+from espalier.tasks.verse_search import VerseDecoder
 from pipeline import layout
 from pipeline.records.machine import device
 from pipeline.stages import baselines
@@ -94,7 +96,8 @@ def test_the_rows_of_a_judged_entry_have_controls_and_integrity(
         save_model(layout.model("judge"), "songnet", judge_of(vocabulary), vocabulary, seed)
     entry = SimpleNamespace(
         paper="songnet", task="verse", dataset="tiny", split="test", train="none", parser="none", lm="judge",
-        lexicon="none", published="none", texts={}, decoder={}, scoring={"rules": "songci"}, samples=2, seed=1,
+        lexicon="none", published="none", texts={}, decoder=VerseDecoder(),
+        scoring=VerseScoring(rules="songci"), samples=2, seed=1,
     )  # fmt: skip
     params = SimpleNamespace(
         baselines={"tiny": entry},

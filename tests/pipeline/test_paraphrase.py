@@ -20,13 +20,13 @@ from untrained import untrained
 from espalier.cli.printers import draw_tree
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.inference import loaded
 from espalier.inference.folder import save_system
 from espalier.inference.requests import TEMPLATES as TEMPLATE_COUNT
 from espalier.models.serialization import save_model
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.levels import cut, linearize
 from espalier.syntax.parse import Parse
-from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.penn_words import penn_words
 
@@ -159,7 +159,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def kitchen(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project of untrained models, with a parser that is a stub; tests leave it as they found it."""
-    monkeypatch.setattr(registry, "load_parser", lambda _: Stub())
+    monkeypatch.setattr(loaded, "load_parser", lambda _: Stub())
     Stub.seen.clear()
     return kept
 

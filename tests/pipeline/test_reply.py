@@ -16,11 +16,11 @@ import torch
 from small_params import corpus, dataset, empty, model, parser, write
 
 from espalier.datasets.vocabulary import EOS, WordVocabulary
+from espalier.inference import loaded
 from espalier.inference.folder import save_system
 from espalier.models.registry import ARCHITECTURES
 from espalier.models.serialization import save_model
 from espalier.syntax.parse import Parse
-from espalier.syntax.parsers import registry
 from espalier.syntax.parsers.parser import Refused
 
 Cli = Callable[..., Any]
@@ -129,7 +129,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def talk(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project of untrained models, with a parser that is a stub; tests leave it as they found it."""
     pytest.importorskip("opencc")
-    monkeypatch.setattr(registry, "load_parser", lambda _: Stub())
+    monkeypatch.setattr(loaded, "load_parser", lambda _: Stub())
     return kept
 
 
@@ -234,7 +234,7 @@ def test_chat_answers_line_by_line_as_reply_does(talk: Path, cli: Cli, monkeypat
         loads.append(folder)
         return Stub()
 
-    monkeypatch.setattr(registry, "load_parser", counted)
+    monkeypatch.setattr(loaded, "load_parser", counted)
     answer = chatted(talk, cli, f"{POST}\n\n你喜欢吗？\n", "--n", "2", "--show-tree")
     assert answer.status == 0 and len(loads) == 1
     wanted = "".join(cli(talk, "reply", each, "--n", "2", "--show-tree").out for each in (POST, "你喜欢吗？"))

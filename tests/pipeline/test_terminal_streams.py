@@ -23,8 +23,8 @@ from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.structure.encode import StructureSettings
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import WordVocabulary
+from espalier.inference import loaded
 from espalier.inference.folder import save_system
-from espalier.syntax.parsers import registry
 from tests.inference.tiny_models import CHINESE, DIALOGUE, SAT, Tagger, build, pair_vocabulary, structure_vocabulary
 
 Call = Callable[..., "Ended"]
@@ -97,7 +97,7 @@ def call(project: Path, cli: Callable[..., Any], tmp_path: Path, monkeypatch: py
     Standard input is a pipe with a text; without one it is the terminal, where `typed` is typed. The others are a
     "terminal", a "pipe" or a "file". There is one terminal.
     """
-    monkeypatch.setattr(registry, "load_parser", lambda _: Tagger())
+    monkeypatch.setattr(loaded, "load_parser", lambda _: Tagger())
     for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
