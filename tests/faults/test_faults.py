@@ -26,7 +26,7 @@ from harm_sources import a_corpus, an_archive
 EVERYTHING = os.environ.get("FAULTS") == "all"
 #: The kinds of trials, the number of a sample, and of all.
 KINDS: dict[str, tuple[Harm, int, int]] = {
-    "kills": (a_kill, 5, 500),
+    "kills": (a_kill, 3, 500),
     "flipped bits": (a_flipped_bit, 8, 400),
     "damaged artifacts": (a_damaged_artifact, 8, 400),
     "full disks": (a_full_disk, 4, 100),
