@@ -91,4 +91,4 @@ class StructuredText:
             names: names of the structures.
         """
         tokens = tuple(token for word in words for token in word)
-        return cls(tokens, {name: tuple(STRUCTURES[name].symbols(words, tags)) for name in names})
+        return cls(tokens, {name: tuple(STRUCTURES.find(name).symbols(words, tags)) for name in names})
