@@ -14,11 +14,12 @@ from pipeline.params.read import load_params
 from pipeline.records.systems import require_folder
 
 
-def export(key: str, out: Path, *, card: bool) -> None:
+def export(key: str, out: Path, *, card: bool, bfloat16: bool) -> None:
     """Write a folder that `espalier.load` reads on any machine.
 
     Args:
         card: whether to write the model's card, `README.md`.
+        bfloat16: whether to round the weights to bfloat16.
 
     Raises:
         EspalierError: the model, its parser or its expander is not trained; metrics for the card are missing; or `out`
@@ -37,6 +38,6 @@ def export(key: str, out: Path, *, card: bool) -> None:
     text = ""
     if card:
         text = card_of(key, params)
-    export_system(layout.model(key), out, text)
+    export_system(layout.model(key), out, text, bfloat16=bfloat16)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     say(f"{out}: {size / 1e6:.1f} MB; espalier.load({str(out)!r}) reads it")

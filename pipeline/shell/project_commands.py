@@ -108,6 +108,9 @@ def export(
     no_card: Annotated[
         bool, typer.Option("--no-card", help="Write no card; without it the model needs metrics.")
     ] = False,
+    bf16: Annotated[
+        bool, typer.Option("--bf16", help="Round the weights to bfloat16, which halves their files.")
+    ] = False,
 ) -> None:
     """Copy a model, its parser and its expander into one folder, with a card (README.md).
 
@@ -116,7 +119,7 @@ def export(
     from pipeline.commands.export import export as run
 
     enter(profile)
-    run(model, out, card=not no_card)
+    run(model, out, card=not no_card, bfloat16=bf16)
 
 
 @app.command()

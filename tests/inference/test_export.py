@@ -13,6 +13,7 @@ from importlib.metadata import distributions, packages_distributions, requires
 from pathlib import Path
 
 import pytest
+import torch
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -20,6 +21,7 @@ import espalier
 from espalier.inference.export import CARD, export_system
 from espalier.inference.folder import save_system
 from espalier.io.errors import ArtifactError
+from espalier.models.serialization import load_model, weights_of
 from espalier.syntax.parsers.registry import BACKENDS, Backend, save_parser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,6 +92,17 @@ def test_an_export_writes_what_the_model_writes_after_all_else_is_gone(guided: P
     assert system.paraphrase([TEXT], templates=2) == expected
     assert (system.parser_name, system.expander.name) == ("spaces", "expander")
     assert (tmp_path / "moved" / CARD).read_text(encoding="utf-8") == "# Card\n"
+
+
+def test_weights_in_bfloat16_take_half_the_space_and_are_those_of_the_model_rounded(
+    guided: Path, tmp_path: Path
+) -> None:
+    export_system(guided / "writer", tmp_path / "out", bfloat16=True)
+    sizes = [weights_of(folder).stat().st_size for folder in (guided / "writer", tmp_path / "out")]
+    assert sizes[1] < 0.6 * sizes[0]
+    whole, rounded = (load_model(folder)[0].state_dict() for folder in (guided / "writer", tmp_path / "out"))
+    assert all(torch.equal(rounded[name], tensor.bfloat16().to(tensor.dtype)) for name, tensor in whole.items())
+    assert rounded.keys() == whole.keys() and {tensor.dtype for tensor in rounded.values()} == {torch.float32}
 
 
 def test_the_parser_that_two_models_share_is_copied_once(guided: Path, tmp_path: Path) -> None:

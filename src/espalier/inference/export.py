@@ -7,15 +7,15 @@ from pathlib import Path
 
 from espalier.inference.folder import SYSTEM, read_system, save_system
 from espalier.io.errors import ArtifactError
-from espalier.io.files import atomic_folder
-from espalier.models.serialization import WEIGHTS, load_model, weights_of
+from espalier.io.files import atomic_folder, read_json
+from espalier.models.serialization import WEIGHTS, load_model, save_model, weights_of
 from espalier.syntax.parsers.registry import export_parser
 
 #: The name that model hubs show a card by.
 CARD = "README.md"
 
 
-def export_system(folder: Path, out: Path, card: str = "") -> None:
+def export_system(folder: Path, out: Path, card: str = "", *, bfloat16: bool = False) -> None:
     """Copy a trained model, its parser and its expander into a new folder, and check that the models load.
 
     `out/` contains the files of `folder`, `parsers/<name>/`, and the expander in `models/<name>/`.
@@ -24,6 +24,7 @@ def export_system(folder: Path, out: Path, card: str = "") -> None:
         folder: folder written by training.
         out: a new or empty folder.
         card: text for `README.md`; "" for none.
+        bfloat16: whether to round the weights to bfloat16, which halves their files. They are loaded as 32 bits.
 
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
@@ -37,7 +38,10 @@ def export_system(folder: Path, out: Path, card: str = "") -> None:
         _copy(folder, part, part)
         for shape in sorted(part.rglob("model.json")):
             for weights in sorted(shape.parent.glob(WEIGHTS)):
-                load_model(shape.parent, int(weights.stem.removeprefix("seed")))
+                seed = int(weights.stem.removeprefix("seed"))
+                model, vocabulary = load_model(shape.parent, seed)
+                if bfloat16:
+                    save_model(shape.parent, read_json(shape)["arch"], model.bfloat16(), vocabulary, seed)
         if card:
             (part / CARD).write_text(card, encoding="utf-8")
 
