@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rich.cells import cell_len
 
-from espalier.inference.registry import SERVICES
+from espalier.inference.registry import services_of
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
 from espalier.io.terminal import json_line, printable
@@ -51,7 +51,7 @@ def _models(params: Params) -> Iterator[Row]:
     for key, model in params.models.items():
         corpus = params.datasets.every[model.dataset].corpus
         language = params.corpora[corpus].language
-        own = [name for name, service in SERVICES.items() if service.fits(model.encoding, model.network)]
+        own = services_of(model.encoding, model.network)
         yield {
             "model": key,
             "title": model.title,

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pandas as pd
 import yaml
 
-from espalier.inference.registry import SERVICES
+from espalier.inference.registry import services_of
 from espalier.io.errors import ConfigError
 from espalier.metrics.registry import Own
 from espalier.report.printed import load_printed
@@ -89,7 +89,7 @@ def _metadata(paper: str, language: str, origins: Origins) -> str:
 def _usage(key: str, language: str, params: Params) -> str:
     """How to load the model, and an example call of each of its services."""
     model = params.models[key]
-    own = [name for name, service in SERVICES.items() if service.fits(model.encoding, model.network)]
+    own = services_of(model.encoding, model.network)
     calls = [f">>> model.{EXAMPLES[name, language]}" for name in own if (name, language) in EXAMPLES]
     lines = [">>> import espalier", '>>> model = espalier.load("PATH OF THIS FOLDER")', *calls]
     return "\n".join(["## Use\n", "```python", *lines, "```\n"])

@@ -119,6 +119,11 @@ SERVICES: Final = Registry[Service](
 )
 
 
+def services_of(encoding: str, network: Any) -> list[str]:
+    """The services that a model with this encoding and these settings offers."""
+    return [name for name, each in SERVICES.items() if each.fits(encoding, network)]
+
+
 def service(method: str, model: str, encoding: str, network: Any) -> Service:
     """Look up a service that a model offers.
 
@@ -132,6 +137,6 @@ def service(method: str, model: str, encoding: str, network: Any) -> Service:
     chosen = SERVICES.find(method)
     if chosen.fits(encoding, network):
         return chosen
-    own = [name for name, other in SERVICES.items() if other.fits(encoding, network)]
+    own = services_of(encoding, network)
     does = f"serves {' and '.join(own)}" if own else "serves likelihood alone"
     raise ConfigError(f"model {model} {does}; {method} needs {chosen.needs}")
