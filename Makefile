@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Each stage is a process: without compiled modules every one of them compiles a hundred.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: repro first api test faults look picture check lock profiles clean
 

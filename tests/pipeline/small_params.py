@@ -53,6 +53,8 @@ PRESETS: Tree = {
     },
     "plain": {"network": {}, "training": {"steps": 1}},
 }  # fmt: skip
+#: SongNet's, for models that do not change with it.
+PRESETS["ablation"] = {name: PRESETS["songnet"][name] for name in ("network", "training")}
 
 
 def empty(profile: str = "nursery") -> Tree:
@@ -167,7 +169,7 @@ def nursery() -> Tree:
         "songnet": model(
             "songnet", "tiny", title="SongNet", preset="songnet", default_for=["generate.zh", "polish.zh"]
         ),
-        "songnet_no_s": model("songnet", "tiny", {"symbols": ["c", "p"]}, title="Without S", preset="songnet"),
+        "songnet_no_s": model("songnet", "tiny", {"symbols": ["c", "p"]}, title="Without S", preset="ablation"),
         "expander": model(
             "guig", "said", {"writes": "tree", "encoders": templates}, title="Expander", preset="guig",
             default_for=["expand.en"],

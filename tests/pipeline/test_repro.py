@@ -188,7 +188,7 @@ EDITS: list[tuple[str, Any, set[str]]] = [
     ("runs.songnet_free.seed", 2, {"decode@songnet_free", "score@songnet_free"}),
     ("runs.songnet_free.scoring", {"rules": "sonnet"}, {"score@songnet_free"}),
     ("presets.x2tree.network.width", 14, {"train@grower"}),
-    ("presets.songnet.training.steps", 21, {"train@songnet", "train@songnet_no_s"}),
+    ("presets.guig.training.steps", 21, {"train@expander", "train@writer"}),
     ("presets.guig.decoder.beam", 3, {"decode@expanded", "decode@written", "baselines@said"}),
     ("presets.songnet.scoring.rules", "sonnet", {"score@songnet_free", "score@songnet_no_s", "baselines@tiny"}),
     ("versions.models.guig.path_attention", 99, {"train@expander", "train@writer"}),
