@@ -15,20 +15,51 @@ def plain_text(line: str) -> str:
 
 
 def published_texts(file: Path, ids: Sequence[str], text_of: Callable[[str], str] = plain_text) -> list[str]:
-    """The texts of a published file with one line per row of a corpus.
+    """The texts of a published file for some rows of a corpus.
+
+    The line of a row is the one that begins with the row's id and a tab. If no line begins so, it is the line whose
+    number, from 0, is the end of the id (`ci-000012`); if no id ends with a number, the file has one line per row, in
+    their order.
 
     Args:
         file: UTF-8 text.
-        ids: ids of records. Each ends with its line number, counted from 0.
-        text_of: extracts the text from a line.
+        ids: ids of records; an id may occur several times.
+        text_of: extracts the text from a line, without its id.
 
     Raises:
         ArtifactError: the file does not exist.
-        DataError: the file is not UTF-8, a line is missing, or `text_of` raises this error.
+        DataError: the file is not UTF-8, the line of a row is missing, two lines have the same id, or `text_of` raises
+            this error.
     """
     lines = lines_of(file)
-    places = [int(number) if (number := id_.rpartition("-")[2]).isdecimal() else -1 for id_ in ids]
-    for id_, place in zip(ids, places, strict=True):
-        if not 0 <= place < len(lines):
-            raise DataError(f"{len(lines)} lines, and none for row {id_}", file=file, remedy="name the file's corpus")
-    return [text_of(lines[place]) for place in places]
+    places = _places_by_id(file, lines, set(ids))
+    if places:
+        lines = [line.partition("\t")[2] for line in lines]
+    elif all(id_.rpartition("-")[2].isdecimal() for id_ in ids):
+        places = {id_: int(id_.rpartition("-")[2]) for id_ in ids}
+    else:
+        places = {id_: place for place, id_ in enumerate(dict.fromkeys(ids))}
+        if len(places) != len(lines):
+            raise DataError(
+                f"{len(lines):,} lines for {len(places):,} rows, of ids such as {ids[0]}",
+                file=file,
+                remedy="write one line per row, or ID<TAB>TEXT",
+            )
+    for id_ in ids:
+        if not 0 <= places.get(id_, -1) < len(lines):
+            raise DataError(
+                f"{len(lines):,} lines, and none for row {id_}",
+                file=file,
+                remedy="write a line ID<TAB>TEXT for each row",
+            )
+    return [text_of(lines[places[id_]]) for id_ in ids]
+
+
+def _places_by_id(file: Path, lines: Sequence[str], ids: set[str]) -> dict[str, int]:
+    """The lines that begin with an id and a tab: {id: number of the line, from 0}."""
+    places: dict[str, int] = {}
+    for place, line in enumerate(lines):
+        id_, tab, _ = line.partition("\t")
+        if tab and id_ in ids and places.setdefault(id_, place) != place:
+            raise DataError(f"a second line of {id_}", file=file, row=place + 1, remedy="keep one")
+    return places
