@@ -96,7 +96,7 @@ class GroupSplit(_Strict):
 
     Two rows are in one group if they have the same `group` (a dialogue), if `sides` is set and a side of each has the
     same letters, or if each is in one group with a third row. Groups are taken in random order. A group that does not
-    fit into dev or test is for training, as most large groups are.
+    fit into dev or test is for training, as most large groups are; a split that no group fits into is an error.
 
     With `stratify`, origins have the same proportions in dev and test as in the whole table (`apportion`). If an origin
     has too few groups that fit, other origins fill the gap. Dev and test reach their sizes if enough groups have one
@@ -225,8 +225,17 @@ def _grouped(table: pd.DataFrame, split: GroupSplit, where: str) -> dict[str, st
     chosen, unchosen = _fill(members, room)
     # Room that an origin could not fill is open to all: every row then has the same stratum.
     remaining = {name: {"": sum(counts.values())} for name, counts in room.items()}
-    more, _ = _fill([[(id, "") for id, _ in group] for group in unchosen], remaining)
-    return chosen | more
+    more, left = _fill([[(id, "") for id, _ in group] for group in unchosen], remaining)
+    chosen |= more
+    for name, wanted in (("dev", split.dev), ("test", split.test)):
+        if wanted and name not in chosen.values():
+            smallest = f"; the smallest has {min(map(len, left)):,}" if left else ""
+            raise ConfigError(
+                f"no group of rows fits into {name} of {wanted:,} rows{smallest}",
+                where=where,
+                remedy="ask for more rows, or for smaller groups: sides: false" if split.sides else "ask for more rows",
+            )
+    return chosen
 
 
 def _fill(
