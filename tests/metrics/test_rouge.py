@@ -11,7 +11,7 @@ from rouge_score import rouge_scorer
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.metric import scores
-from espalier.metrics.rouge import KEYS, Rouge, library_rouge, longest_common, rouge_statistics
+from espalier.metrics.rouge import KEYS, Rouge, countable, library_rouge, longest_common, rouge_statistics
 
 WORDS = ["The", "the", "cat", "Cats", "singing", "sings", "dies", "can't", "U.S.", "3.5", "café", ",", ".", "_"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
@@ -45,7 +45,8 @@ def test_case_and_marks_do_not_count_and_signatures_say_so() -> None:
 def test_segments_equal_rouge_score(pair: tuple[str, str]) -> None:
     scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"])
     expected = [each.fmeasure for each in scorer.score(*pair).values()]
-    assert rouge_statistics(*([text] for text in pair))[0, 3:].tolist() == pytest.approx([*expected, 1.0], abs=1e-12)
+    expected.append(float(any(letter.isascii() and letter.isalnum() for letter in pair[0])))
+    assert rouge_statistics(*([text] for text in pair))[0, 3:].tolist() == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
@@ -53,8 +54,9 @@ def test_segments_equal_rouge_score(pair: tuple[str, str]) -> None:
 def test_the_library_s_own_values_equal_those_of_the_statistics(pairs: list[tuple[str, str]]) -> None:
     references, hypotheses = (list(side) for side in zip(*pairs, strict=True))
     own = scores(Rouge().metrics, rouge_statistics(references, hypotheses), seed=0, resamples=0)
-    found = library_rouge(references, hypotheses)
-    assert found == pytest.approx({key: score.value for key, score in own.items()}, abs=1e-9)
+    found = library_rouge(*countable(references, hypotheses))
+    defined = {key: score.value for key, score in own.items() if score.value is not None}
+    assert found == pytest.approx(defined, abs=1e-9)
     assert library_rouge([], []) == {}
 
 
@@ -74,6 +76,16 @@ def test_scores_are_means_times_100() -> None:
     assert {key: score.value for key, score in found.items()} == dict.fromkeys(KEYS, 50.0)
     none = scores(Rouge().metrics, rouge_statistics([], []), seed=0)
     assert [score.value for score in none.values()] == [None] * 6
+
+
+def test_chinese_texts_have_no_score_and_a_reason_rather_than_0_against_themselves() -> None:
+    texts = ["春眠不觉晓。", "处处闻啼鸟。"]
+    found = scores(Rouge().metrics, rouge_statistics(texts, texts), seed=0)
+    assert {(score.value, score.undefined) for score in found.values()} == {
+        (None, "no reference has a letter from a to z or a digit")
+    }
+    one = scores(Rouge().metrics, rouge_statistics([*texts, "a b"], [*texts, "a b"]), seed=0)
+    assert {score.value for score in one.values()} == {100.0}
 
 
 def test_lists_of_different_lengths_are_refused() -> None:

@@ -141,5 +141,5 @@ def library_scores(sources: Sequence[str], references: Sequence[str], hypotheses
     return {
         **bleu.library_bleu([(reference,) for reference in references], hypotheses),
         **({"bleu_source": copied["bleu"]} if copied else {}),
-        **rouge.library_rouge(references, hypotheses),
+        **rouge.library_rouge(*rouge.countable(references, hypotheses)),
     }

@@ -2,7 +2,8 @@
 
 F1 weights precision and recall equally, and a text is one sentence (no ROUGE-Lsum). GuiG used py-rouge on raw text.
 Like ROUGE-1.5.5 and Google's rouge-score, it lower-cases texts and keeps only runs of a-z and 0-9, so punctuation is
-ignored. The same holds here.
+ignored. The same holds here. A segment whose reference has no such token, as in Chinese, is not counted; without any
+other segment the scores are undefined.
 
 py-rouge compares Porter stems by default, and the paper mentions no other setting. So `rouge_*` compares stems like
 rouge-score, which stems words of more than three letters. `rouge_*_words` compares unstemmed words.
@@ -38,9 +39,9 @@ _MIN_LETTERS: Final = 4
 
 
 def rouge_statistics(references: Sequence[str], hypotheses: Sequence[str]) -> Array:
-    """Statistics of each segment, (segments, 7): F1 of ROUGE-1, -2, -L on stems, the same on words, and 1.
+    """Statistics of each segment, (segments, 7): F1 of ROUGE-1, -2, -L on stems, the same on words, and 1 if it counts.
 
-    F1 is 0 if a text has no n-gram of that order.
+    F1 is 0 if a text has no n-gram of that order. A segment counts if its reference has a token.
 
     Raises:
         EspalierError: lists of different lengths.
@@ -67,6 +68,12 @@ def library_rouge(
         found = [scorer.score(*pair) for pair in zip(references, hypotheses, strict=True)] if kinds else []
         values |= {name: 100.0 * float(np.mean([row[kind].fmeasure for row in found])) for name, kind in kinds.items()}
     return values
+
+
+def countable(references: Sequence[str], hypotheses: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The references with a token, and their hypotheses."""
+    pairs = [pair for pair in zip(references, hypotheses, strict=True) if _RUN.search(pair[0].lower())]
+    return [reference for reference, _ in pairs], [hypothesis for _, hypothesis in pairs]
 
 
 def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
@@ -104,6 +111,7 @@ class Rouge(Family[Pairs]):
                     stems="porter" if column < len(_TYPES) else "no", case="lower",
                     **{"rouge-score": version("rouge-score")},
                 ),
+                undefined="no reference has a letter from a to z or a digit",
             )
             for column, key in enumerate(KEYS)
         )  # fmt: skip
@@ -112,7 +120,7 @@ class Rouge(Family[Pairs]):
 def _row(reference: str, hypothesis: str) -> tuple[float, ...]:
     sides = [_RUN.findall(text.lower()) for text in (reference, hypothesis)]
     stems = ([stem(word) if len(word) >= _MIN_LETTERS else word for word in side] for side in sides)
-    return *_scores(*stems), *_scores(*sides), 1.0
+    return *_scores(*stems), *_scores(*sides), float(bool(sides[0]))
 
 
 def _scores(reference: list[str], hypothesis: list[str]) -> tuple[float, float, float]:
