@@ -36,7 +36,9 @@ SMALL: dict[str, Any] = {
     "encoder_layers": 2, "layers": 3, "width": 12, "heads": 3, "inner": 10, "dropout": 0.0, "attention_dropout": 0.0,
     "positions": 40,
 }  # fmt: skip
-RELEASED = {"renormalise": True, "first_layer": 1, "scope_length": "padded", "cross_resonance": True}
+RELEASED = {
+    "renormalise": True, "first_layer": 1, "scope_length": "padded", "cross_resonance": True, "head": "released",
+}  # fmt: skip
 #: The rows of table 2, and what the paper leaves open.
 MODELS: dict[str, dict[str, Any]] = {
     "R": {"granularity": "resonance"},
@@ -49,6 +51,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "renormalised": {"renormalise": True, "epsilon": 1.0},
     "shared": {"shared_embeddings": True, "copying": True, "initial": "xavier"},
     "cross": {"cross_resonance": True, "copying": True},
+    "head": {"head": "released"},
+    "head and copy": {"head": "released", "copying": True},
     "released": {**RELEASED},
 }
 #: Those of which a step gives what the whole row gives: all but the released padded N.
@@ -193,7 +197,8 @@ class Reference:
         return [self.distribution(x, given, encoded, source).log() for x, given in zip(xs, embedded, strict=True)]
 
     def distribution(self, x: Tensor, given: Tensor, encoded: list[Tensor], source: list[int]) -> Tensor:
-        written = (self.weights["target_pieces.weight"] @ x + self.weights["readout_bias"]).softmax(0)
+        features = self.norm("head.2", F.gelu(self.map("head.0", x))) if self.config.head == "released" else x
+        written = (self.weights["target_pieces.weight"] @ features + self.weights["readout_bias"]).softmax(0)
         if not self.config.copying:
             return written
         scores = [float(x @ (self.weights["pointer.attention.score.weight"] @ each)) for each in encoded]

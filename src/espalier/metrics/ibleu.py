@@ -6,8 +6,9 @@ iBLEU (Sun and Zhou 2012) rewards agreement with the reference and punishes agre
 
 `released` is the protocol of the code. It averages over sentences: NLTK's BLEU with smoothing method 7 (`nltk_bleu`),
 whose formula is a setting; ROUGE-L with beta 1.2; and NLTK's METEOR. Texts are split at spaces after BERT's clean-up,
-so a mark belongs to its word. Its self-BLEU compares with the letters of the first word of the source, "w h a t", since
-the code decodes one id instead of a row; it is near 0 for every output.
+so a mark belongs to its word. Its self-BLEU compares with the letters of the first word of the source, "w h a t"; it is
+near 0 for every output. The code decodes one id instead of a row, and so compares with the letters of the first piece,
+which is the first word unless the vocabulary splits it.
 
 `paper` is the protocol of the text: corpus BLEU-2 and BLEU-4 (sacreBLEU's tokenizer `13a`, lower case), self-BLEU
 against the whole source, iBLEU at several alphas, ROUGE-L (F1 of words) and METEOR. The paper gives no alpha; the code

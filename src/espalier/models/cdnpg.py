@@ -84,6 +84,7 @@ class CDNPG(nn.Module):
         self.target_positions = Positions(config)
         self.encoder = nn.ModuleList([EncoderBlock(config, n + 1) for n in range(config.encoder_layers)])
         self.decoder = nn.ModuleList([DecoderBlock(config, n + 1) for n in range(config.layers)])
+        self.head = nn.Sequential(*_released_head(config.width) if config.head == "released" else ())
         self.readout_bias = nn.Parameter(torch.zeros(vocabulary.text_size))
         self.pointer = Pointer(config.width) if config.copying else None
         self.apply(lambda module: initialise(module, config.initial))
@@ -97,8 +98,8 @@ class CDNPG(nn.Module):
         """
         real = batch.real
         if self.pointer is None:
-            hidden, weight = self._hidden(batch)[0][real], self.target_pieces.weight
-            total = readout_loss(hidden, weight, self.readout_bias, batch.target[real], smoothing)
+            features, weight = self.head(self._hidden(batch)[0][real]), self.target_pieces.weight
+            total = readout_loss(features, weight, self.readout_bias, batch.target[real], smoothing)
         else:
             losses, even = self._copy_losses(batch, self.pointer)
             total = smoothed_sum(losses, even, smoothing)
@@ -201,12 +202,13 @@ class CDNPG(nn.Module):
         real = batch.real
         weights, gates = pointer(hidden, embedded, copied)
         copies = copied_mass(weights, copied.ids, batch.target)[real]
-        scores = target_scores(hidden[real], self.target_pieces.weight, self.readout_bias, batch.target[real])
+        features = self.head(hidden[real])
+        scores = target_scores(features, self.target_pieces.weight, self.readout_bias, batch.target[real])
         return -mix(scores.chosen, [copies], gates[real]), -scores.mean
 
     def _logits(self, x: Tensor) -> Tensor:
         """(..., pieces) logits in float32."""
-        return linear(x, self.target_pieces.weight, self.readout_bias).float()
+        return linear(self.head(x), self.target_pieces.weight, self.readout_bias).float()
 
 
 class Positions(nn.Module):
@@ -250,6 +252,11 @@ class Pointer(nn.Module):
         weights, contexts = self.attention(hidden, memory)
         empty = memory.empty[:, None]
         return weights, self.gate.log_probabilities(torch.cat([hidden, contexts, embedded], dim=-1), empty)
+
+
+def _released_head(width: int) -> tuple[nn.Module, ...]:
+    """The prediction head of BERT, as in the released code."""
+    return nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width, eps=EPSILON)
 
 
 def _levels(blocks: Sequence[EncoderBlock | DecoderBlock], states: Sequence[Tensor]) -> dict[int, Tensor]:

@@ -29,6 +29,9 @@ class CDNPGConfig(BaseModel):
     initial: Initial = "normal"
     #: The longest row that is read or written, BOS and EOS included; each has a learned embedding.
     positions: int = Field(24, ge=4, le=65_536)
+    #: What stands between the decoder's last states and the output matrix: nothing, or the dense layer, GELU and layer
+    #: norm of BERT's prediction head (released).
+    head: Literal["tied", "released"] = "tied"
     #: Whether pieces are copied from the source (Transformer+Copy).
     copying: bool = False
     #: What multiplies the weights of self-attention: C ("resonance", R of table 2), S ("scope", S), C * S ("product",
