@@ -25,8 +25,7 @@ from pipeline.layout import ROOT
 KILLED: Final = -9
 #: Forks processes from one that has imported these modules: importing takes longer than most stages of a rehearsal.
 _FORKS: Final = multiprocessing.get_context("forkserver")
-_STAGES: Final = (f"pipeline.stages.{path.stem}" for path in sorted((ROOT / "pipeline/stages").glob("[a-z]*.py")))
-_FORKS.set_forkserver_preload(["torch", "pipeline.shell.app", *_STAGES])
+_STAGES: Final = [f"pipeline.stages.{path.stem}" for path in sorted((ROOT / "pipeline/stages").glob("[a-z]*.py"))]
 
 
 def run_stage(
@@ -65,6 +64,7 @@ def _start_server() -> None:
     Python 3.11 does not pass the path on. Without it the server would find no `pipeline`, or in the folder of a profile
     another one.
     """
+    _FORKS.set_forkserver_preload(["torch", "pipeline.shell.app", *_STAGES])
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     try:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,12 @@ from pipeline.graph.rehearsal.stages import Outcome
 from pipeline.layout import ROOT
 
 Run = Callable[[str], Outcome]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_server() -> None:
+    """A server of this module: that of a test of readers has not imported these libraries."""
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 @pytest.fixture

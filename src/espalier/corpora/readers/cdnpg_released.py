@@ -7,9 +7,12 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from espalier.io.errors import ArtifactError, DataError
+
+#: Forks processes from one that has imported PyTables, which takes longer than reading a file.
+_FORKS: Final = get_context("forkserver")
 
 
 def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None) -> list[tuple[list[int], list[int]]]:
@@ -51,8 +54,9 @@ def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None
 
 def _arrays(file: Path) -> tuple[list[Any], list[Any]]:
     """/sentences and /indices, read in a separate process, since a damaged file can crash the HDF5 library."""
+    _FORKS.set_forkserver_preload(["tables"])  # unless the server already runs
     try:
-        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        with ProcessPoolExecutor(1, _FORKS) as pool:
             found = pool.submit(_read_arrays, str(file)).result()
     except BrokenProcessPool:
         found = None
