@@ -94,7 +94,7 @@ class System(LoadedModel):
 
         return likelihoods(self, records)
 
-    def encode(self, records: Sequence[Record | Mapping[str, str]]) -> Split:
+    def encode(self, records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
         """Encode records.
 
         `system.encode(records).batch(np.arange(len(records)), system.view)` is a batch for the model.

@@ -38,7 +38,7 @@ class Family(ABC, Generic[T]):
 
         Args:
             texts: what the family is computed from: one of `espalier.metrics.texts`, or, for a user's own family, a
-                run's outputs (`espalier.tasks.task.Outputs`), whose table has one row per segment.
+                run's outputs (`espalier.tasks.data.Outputs`), whose table has one row per segment.
         """
 
     @property
