@@ -23,6 +23,7 @@ from pipeline.records.machine import device
 
 if TYPE_CHECKING:
     import pandas as pd
+    from torch import nn
 
 Record_ = TypeVar("Record_", bound=Record)
 Split_ = TypeVar("Split_", bound=Split[Any, Any, Any])
@@ -303,7 +304,7 @@ def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
     return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
 
 
-def read_judge(key: str, params: Params) -> Any:
+def read_judge(key: str, params: Params) -> nn.Module | None:
     """The judge model of a run, with its lowest seed; None if the run names none."""
     from espalier.models.serialization import load_model
 

@@ -12,7 +12,7 @@ import pandas as pd
 from espalier.cli.progress import followed
 from espalier.corpora.published import published_texts
 from espalier.corpora.readers import READERS
-from espalier.datasets.encoding import Split
+from espalier.datasets.encoding import Split, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
@@ -131,16 +131,16 @@ def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Seque
     return settings
 
 
-def _title(row: NGramRow[object]) -> str:
+def _title(row: NGramRow[Any]) -> str:
     where = " over trees" if _writes_trees(row) else ""
     return f"a model of the training targets' {row.order}-grams{where}, which reads {row.reads}"
 
 
-def _writes_trees(row: NGramRow[object]) -> bool:
+def _writes_trees(row: NGramRow[Any]) -> bool:
     return getattr(row.view, "shape", "") == "tree"
 
 
-def _fitted(train: Split[Any, Any, Any], row: NGramRow[object]) -> NGram | NGramTree:
+def _fitted(train: Split[Any, Any, Any], row: NGramRow[Any]) -> NGram[Vocabulary, object] | NGramTree[Vocabulary]:
     """An n-gram model fitted to the targets of the training split."""
     places = np.arange(len(train))
     batches = [train.batch(places[start : start + ROWS], row.view) for start in range(0, len(places), ROWS)]

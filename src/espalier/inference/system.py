@@ -128,7 +128,7 @@ class System(LoadedModel):
         """
         return self.require(name).open(self, **{**self.options.get(name, {}), **options})
 
-    def require(self, name: str) -> Service:
+    def require(self, name: str) -> Service[Any, Any]:
         """Look up a service of the model.
 
         Raises:

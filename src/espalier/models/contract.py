@@ -214,6 +214,11 @@ def is_tree(model: object) -> TypeIs[TreeModel[Any, Any, Any, Any, Any]]:
     return form_of(model)[1] == "tree"
 
 
+def is_chain(model: object) -> TypeIs[ChainModel[Any, Any, Any, Any]]:
+    """Whether a model follows the chain protocol, as all models of the contract do that are no trees."""
+    return not is_tree(model)
+
+
 def form_of(model: object) -> tuple[type, str]:
     """The protocol that a model or its class follows: the tree protocol if it has a member that only trees have."""
     alone = set(members(TreeModel)) - set(members(ChainModel))

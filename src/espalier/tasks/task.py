@@ -155,7 +155,7 @@ class BaselineTask(Protocol[Record_contra, Data_contra, Vocabulary_contra]):
         """The keys of the results of `likelihood` and of `Inputs.measure`, which are 0 in rows without a model."""
         ...
 
-    def ngrams(self, vocabulary: Vocabulary_contra) -> Mapping[str, NGramRow[object]]:
+    def ngrams(self, vocabulary: Vocabulary_contra) -> Mapping[str, NGramRow[Any]]:
         """The n-gram models of the training targets for a report, by name. The first reads no source."""
         ...
 
