@@ -25,8 +25,8 @@ from espalier.metrics.ibleu import Paper
 from espalier.metrics.paraphrase import protocol_statistics
 from espalier.metrics.registry import family
 from espalier.metrics.texts import Pairs
+from espalier.tasks.data import Ready
 from espalier.tasks.paraphrase import ParaphraseTask
-from espalier.tasks.task import Ready
 from espalier.tasks.training_pairs import TrainingPairs
 
 FOLDER: Final = Path(__file__).parent / "details" / "cdnpg"

@@ -16,8 +16,8 @@ from espalier.io.errors import ConfigError
 from espalier.metrics.registry import Own
 from espalier.report.printed import load_printed
 from espalier.report.results import in_words
+from espalier.tasks.data import Outputs
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Outputs
 from espalier.text.language import Language
 from pipeline import layout
 from pipeline.graph.origins import Origins, origins_of
@@ -136,7 +136,9 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
 def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
     """The headline and user-defined metrics of a run that have a value."""
     kind, view = TASKS[run.task], params.models[run.model].network.view
-    outputs = Outputs(pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")})
+    outputs: Outputs[Any] = Outputs(
+        pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")}
+    )
     own = [metric.name for name in run.scoring.own_metrics for metric in Own(name).metrics]
     return [name for name in [*kind.headline(outputs).values(), *own] if details["scores"].get(name) is not None]
 

@@ -25,7 +25,7 @@ from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused, Sentence
 from espalier.syntax.parsers.registry import load_parser
-from espalier.tasks.task import TEXT_COLUMNS
+from espalier.tasks.data import TEXT_COLUMNS
 from pipeline.graph.stage_run import ONE_THREAD
 from pipeline.layout import ROOT
 from pipeline.records.machine import cores, workers

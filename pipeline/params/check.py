@@ -285,7 +285,7 @@ def _check_run(key: str, params: Params) -> None:
             remedy=f"an entry of baselines with paper: {run.paper} and dataset: {run.dataset}",
         )
     try:
-        kind.check(run.decoder, model.network, dataset.settings, run.samples)
+        run.decoder.check(model.network, dataset.settings, run.samples)
     except ConfigError as error:
         raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
     _refers(f"{path}.annotation", run.annotation, params.annotations)

@@ -24,7 +24,7 @@ from espalier.corpora.filters import Filters
 from espalier.corpora.splits import Split
 from espalier.models.contract import NetworkSettings
 from espalier.models.registry import ARCHITECTURES
-from espalier.tasks.task import Decoder, Scoring
+from espalier.tasks.settings import Decoder, Scoring
 from espalier.text.language import Language
 from espalier.training.config import TrainingConfig
 from pipeline import layout
@@ -248,7 +248,7 @@ class Model(Preferring):
     #: Commands and languages ("generate.zh") for which this model is taken when none is named.
     default_for: tuple[str, ...] = ()
     preset: str
-    network: Annotated[NetworkSettings, Untyped]
+    network: Annotated[NetworkSettings[Any], Untyped]
     training: Annotated[TrainingConfig, Untyped]
 
     @property
@@ -269,7 +269,7 @@ class Scored(Preferring):
     lm: str
     #: A source that the metrics look words up in, as SHELF/SOURCE: WordNet for METEOR, couyun for rhyme and tone.
     lexicon: str
-    decoder: Annotated[Decoder, Untyped]
+    decoder: Annotated[Decoder[Any, Any], Untyped]
     scoring: Annotated[Scoring, Untyped]
     samples: int = Field(ge=1, le=1000)
     seed: Seed
@@ -333,7 +333,7 @@ class Params(Strict):
     reports: tuple[Name, ...]
 
 
-def reads_of(view: Any) -> tuple[str, ...]:
+def reads_of(view: object) -> tuple[str, ...]:
     """What a view reads of the text to come: structures, and "topic". Only views of SAT read any."""
     return getattr(view, "reads", ())
 

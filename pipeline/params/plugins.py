@@ -23,7 +23,7 @@ from espalier.models.contract import check_class, check_settings
 from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Scoring
+from espalier.tasks.settings import Scoring
 from pipeline.layout import ROOT
 
 #: The registries that plugins can extend. Each checks the type of what is added.

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, Field, model_validator
 
 from espalier.corpora.readers import READERS
-from espalier.corpora.records import Quarantined, Row, records_of, required_columns
-from espalier.datasets.encoding import Encoding
+from espalier.corpora.records import Quarantined, Record, Row, records_of, required_columns
+from espalier.datasets.encoding import Encoding, Split
 from espalier.io.errors import DataError
 from espalier.io.files import Finite, Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
-from espalier.tasks.registry import TASKS
-from espalier.tasks.task import SEGMENT_COLUMNS, Ready
+from espalier.tasks.data import SEGMENT_COLUMNS, Ready
 from pipeline import layout
 from pipeline.params.entries import Corpus, Model, Params, Run
 from pipeline.records.machine import device
 
 if TYPE_CHECKING:
     import pandas as pd
+    from torch import nn
+
+Record_ = TypeVar("Record_", bound=Record)
+Split_ = TypeVar("Split_", bound=Split[Any, Any, Any])
 
 
 class RunDetails(BaseModel):
@@ -156,7 +159,7 @@ def read_quarantine(folder: Path, name: str = "quarantine") -> pd.DataFrame:
     return read_table(folder / f"{name}.parquet", required_columns(Quarantined))
 
 
-def read_ready(dataset: str, split: str, kind: Encoding) -> Ready:
+def read_ready(dataset: str, split: str, kind: Encoding[Record_, Any, Any, Split_]) -> Ready[Record_, Split_]:
     """A split of `data/ready/<dataset>/`: ids and records. The training split has no records, so it is not allowed."""
     folder = layout.ready(dataset)
     vocabulary = kind.vocabulary.load(folder / "vocabulary.json")
@@ -176,13 +179,13 @@ def read_extras(dataset: str) -> dict[str, list[dict[str, Any]]]:
     return extras
 
 
-def read_train(dataset: str, kind: Encoding) -> Any:
+def read_train(dataset: str, kind: Encoding[Any, Any, Any, Split_]) -> Split_:
     """The ids of the training split of `data/ready/<dataset>/`."""
     folder = layout.ready(dataset)
     return kind.split.load(folder / "train.parquet", kind.vocabulary.load(folder / "vocabulary.json"))
 
 
-def require_rows(data: Any, dataset: str, split: str) -> None:
+def require_rows(data: Sized, dataset: str, split: str) -> None:
     """Refuse an encoded split without rows.
 
     Raises:
@@ -235,7 +238,7 @@ def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
 def decoding_settings(run: Run, model: Model) -> dict[str, Any]:
     """The settings of a run's decoding that pages show, by name."""
     guidance = None if run.guidance == layout.NONE else run.guidance
-    return TASKS[run.task].settings(run.decoder, model.network, run.samples, guidance)
+    return run.decoder.shown(model.network, run.samples, guidance)
 
 
 def run_settings(key: str, params: Params) -> dict[str, Any]:
@@ -301,7 +304,7 @@ def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
     return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
 
 
-def read_judge(key: str, params: Params) -> Any:
+def read_judge(key: str, params: Params) -> nn.Module | None:
     """The judge model of a run, with its lowest seed; None if the run names none."""
     from espalier.models.serialization import load_model
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from espalier.cli.progress import say
+from espalier.datasets.encoding import Split
 from espalier.io.tables import write_table
+from espalier.tasks.data import Outputs
 from espalier.tasks.scoring import scored
-from espalier.tasks.task import Outputs, Scoring, Task
+from espalier.tasks.settings import Scoring
+from espalier.tasks.task import ScoringTask
 from pipeline import layout
 from pipeline.records.artifacts import write_metrics
+
+Data_ = TypeVar("Data_", bound=Split[Any, Any, Any])
+Scoring_ = TypeVar("Scoring_", bound=Scoring)
 
 
 def write_outputs(
@@ -27,7 +33,12 @@ def write_outputs(
 
 
 def write_scores(
-    group: str, key: str, kind: Task, outputs: Outputs, scoring: Scoring, settings: Mapping[str, Any]
+    group: str,
+    key: str,
+    kind: ScoringTask[Data_, Any, Any, Scoring_],
+    outputs: Outputs[Data_],
+    scoring: Scoring_,
+    settings: Mapping[str, Any],
 ) -> None:
     """Score outputs, and write their metrics, details and segments."""
     segments, numbers, details = scored(kind, outputs, scoring)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from espalier.cli.progress import counted, say
-from espalier.corpora.records import Quarantined, table_of
+from espalier.corpora.records import Quarantined, Record, table_of
 from espalier.corpora.splits import SPLITS
-from espalier.datasets.encoding import Encoding
+from espalier.datasets.encoding import Encoding, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json, write_json
@@ -17,6 +17,9 @@ from espalier.io.tables import write_table
 from pipeline import layout
 from pipeline.params.entries import Dataset, Params
 from pipeline.records.artifacts import ParsingDetails, RowCounts, read_records, write_metrics
+
+Record_ = TypeVar("Record_", bound=Record)
+Vocabulary_ = TypeVar("Vocabulary_", bound=Vocabulary)
 
 
 def make_ready(key: str, dataset: Dataset, params: Params) -> None:
@@ -68,14 +71,16 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
             say(f"{name}: {counted(changed)}")
 
 
-def _vocabulary(kind: Encoding, dataset: Dataset, records: Sequence[Any], params: Params) -> Any:
+def _vocabulary(
+    kind: Encoding[Record_, Any, Vocabulary_, Any], dataset: Dataset, records: Sequence[Record_], params: Params
+) -> Vocabulary_:
     """The vocabulary: built on the training split, with learnt or published pieces; or that of another dataset."""
     if dataset.vocab_from != layout.NONE:
         return kind.vocabulary.load(layout.ready(dataset.vocab_from) / "vocabulary.json")
     language = params.corpora[dataset.corpus].language
     if dataset.pieces_from == layout.NONE:
         return kind.build_vocabulary(records, dataset.settings, language)
-    build: Any = kind.build_vocabulary  # of an encoding with `reads_pieces`
+    build: Callable[..., Vocabulary_] = kind.build_vocabulary  # of an encoding with `reads_pieces`
     return build(records, dataset.settings, language, published=layout.raw(dataset.pieces_from))
 
 

@@ -8,8 +8,8 @@ from espalier.cli.progress import counted, say
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parsers.registry import parser_signature
+from espalier.tasks.data import TEXT_COLUMNS
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import TEXT_COLUMNS
 from pipeline import layout
 from pipeline.graph.shards import annotated
 from pipeline.params.read import load_params

@@ -12,15 +12,16 @@ import pandas as pd
 from espalier.cli.progress import followed
 from espalier.corpora.published import published_texts
 from espalier.corpora.readers import READERS
+from espalier.datasets.encoding import Split, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
 from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.ngram_tree import NGramTree
+from espalier.tasks.data import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.tasks.decode import Decoding, judged
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import TEXT_COLUMNS, BaselineRow, NGramRow, Outputs, RunOptions
 from espalier.text.language import Language
 from pipeline import layout
 from pipeline.graph.shards import annotated
@@ -130,16 +131,16 @@ def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Seque
     return settings
 
 
-def _title(row: NGramRow) -> str:
+def _title(row: NGramRow[Any]) -> str:
     where = " over trees" if _writes_trees(row) else ""
     return f"a model of the training targets' {row.order}-grams{where}, which reads {row.reads}"
 
 
-def _writes_trees(row: NGramRow) -> bool:
+def _writes_trees(row: NGramRow[Any]) -> bool:
     return getattr(row.view, "shape", "") == "tree"
 
 
-def _fitted(train: Any, row: NGramRow) -> NGram | NGramTree:
+def _fitted(train: Split[Any, Any, Any], row: NGramRow[Any]) -> NGram[Vocabulary, object] | NGramTree[Vocabulary]:
     """An n-gram model fitted to the targets of the training split."""
     places = np.arange(len(train))
     batches = [train.batch(places[start : start + ROWS], row.view) for start in range(0, len(places), ROWS)]

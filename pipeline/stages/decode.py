@@ -8,13 +8,14 @@ from typing import Any
 import pandas as pd
 
 from espalier.cli.progress import followed, say
+from espalier.datasets.encoding import Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.registry import entry
 from espalier.models.serialization import load_model
+from espalier.tasks.data import Ready, RunOptions
 from espalier.tasks.decode import Decoding, judged
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Ready, RunOptions
 from pipeline import layout
 from pipeline.graph.stage_inputs import record_of
 from pipeline.params.entries import Params, Run
@@ -41,10 +42,11 @@ def run(key: str) -> None:
     judge = read_judge(run_.lm, params)
     tables, dev, facts = [], [], dict[str, str]()
     for seed in _seeds(key, run_, params.models[run_.model].seeds, guidance):
-        model = load_model(layout.model(run_.model), seed)[0].to(device())
-        ready = _ready(run_, run_.split, model, params)
+        model, vocabulary = load_model(layout.model(run_.model), seed)
+        model = model.to(device())
+        ready = _ready(run_, run_.split, vocabulary, params)
         require_rows(ready.data, run_.dataset, run_.split)
-        dev_ready = _ready(run_, "dev", model, params) if kind.dev_likelihood else None
+        dev_ready = _ready(run_, "dev", vocabulary, params) if kind.dev_likelihood else None
         decoding = Decoding(kind, model, run_.decoder, options, seed, device(), followed)
         table = decoding.outputs(ready)
         dev.append(decoding.likelihoods(dev_ready))
@@ -68,7 +70,7 @@ def _seeds(key: str, run_: Run, seeds: Sequence[int], guidance: pd.DataFrame | N
     return common
 
 
-def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
+def _ready(run_: Run, split: str, vocabulary: Vocabulary, params: Params) -> Ready[Any, Any]:
     """A split that the model can read.
 
     Raises:
@@ -76,7 +78,7 @@ def _ready(run_: Run, split: str, model: Any, params: Params) -> Ready:
     """
     kind = ENCODINGS[params.datasets.every[run_.dataset].encoding]
     ready = read_ready(run_.dataset, split, kind)
-    if ready.data.vocabulary != model.vocabulary:
+    if ready.data.vocabulary != vocabulary:
         raise ArtifactError(
             f"the vocabulary of dataset {run_.dataset} is not that of model {run_.model}",
             where=layout.ready(run_.dataset),

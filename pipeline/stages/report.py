@@ -42,7 +42,7 @@ from espalier.report import (
     summary_json,
     summary_of,
 )
-from espalier.tasks.task import SEGMENT_COLUMNS
+from espalier.tasks.data import SEGMENT_COLUMNS
 from pipeline import layout
 from pipeline.params.entries import Baseline, Params, Run, reads_of
 from pipeline.params.read import load_params

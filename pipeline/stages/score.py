@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache, partial
+from typing import Any
 
 import pandas as pd
 
@@ -11,8 +12,8 @@ from espalier.cli.progress import say
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata
+from espalier.tasks.data import Outputs
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Outputs
 from pipeline import layout
 from pipeline.params.entries import Params, Run
 from pipeline.params.read import load_params
@@ -35,7 +36,7 @@ def run(key: str) -> None:
     write_scores(run_.paper, key, TASKS[run_.task], outputs, run_.scoring, run_settings(key, params))
 
 
-def read_outputs(key: str, run_: Run, params: Params) -> Outputs:
+def read_outputs(key: str, run_: Run, params: Params) -> Outputs[Any]:
     """The outputs of a run, with the parses of its texts if the run names some."""
     path = layout.output(run_.paper, key)
     facts = table_metadata(path)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from accelerate import PartialState
 
 from espalier.cli.progress import progress_bar, say
 from espalier.datasets.batch import Batch
-from espalier.datasets.encoding import Encoding, Split
+from espalier.datasets.encoding import Encoding, Split, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.io.files import atomic_file, atomic_folder, write_json
@@ -48,13 +48,15 @@ if TYPE_CHECKING:
 
     from espalier.training.loop import Progress
 
+Vocabulary_ = TypeVar("Vocabulary_", bound=Vocabulary)
+
 
 @dataclass(frozen=True)
 class Examples:
     """A split in the form of a model's view."""
 
-    data: Split
-    view: Any
+    data: Split[Any, Any, Batch]
+    view: object
     lengths: npt.NDArray[np.int64]
 
     def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Batch:
@@ -179,7 +181,9 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
     return Trained(seed, built, vocabulary, progress, scratch, precision, init_rows)
 
 
-def _examples(key: str, model: Model, split: str, form: Encoding, vocabulary: Any) -> Examples:
+def _examples(
+    key: str, model: Model, split: str, form: Encoding[Any, Any, Vocabulary_, Any], vocabulary: Vocabulary_
+) -> Examples:
     file = layout.ready(model.dataset) / f"{split}.parquet"
     data = form.split.load(file, vocabulary)
     if not len(data):
@@ -226,7 +230,7 @@ def _watcher(key: str, seed: int, show: Show) -> Callable[[Progress], None]:
     return watch
 
 
-def _same_vocabulary(model: Model, form: Encoding, vocabulary: Any) -> None:
+def _same_vocabulary(model: Model, form: Encoding[Any, Any, Vocabulary_, Any], vocabulary: Vocabulary_) -> None:
     if form.vocabulary.load(layout.model(model.init) / "vocabulary.json") != vocabulary:
         raise ArtifactError(
             f"the vocabulary of dataset {model.dataset} is not that of model {model.init}",

@@ -12,7 +12,7 @@ from typer.main import get_command
 from espalier.cli.command import DRAWN
 from espalier.datasets.structure.structures import StructuredText
 from espalier.inference.requests import ComposeOptions
-from espalier.tasks.compose import ComposeDecoder
+from espalier.tasks.compose_decoder import ComposeDecoder
 from pipeline.shell.app import app
 
 sys.path.insert(0, str(Path(__file__).parent))

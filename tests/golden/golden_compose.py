@@ -17,9 +17,9 @@ from espalier.metrics.structure import Likelihood, structure_families
 from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.models.sat import SAT
 from espalier.models.sat_config import SATConfig
-from espalier.tasks.compose import ComposeDecoder
+from espalier.tasks.compose_decoder import ComposeDecoder
+from espalier.tasks.data import Ready
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Ready
 
 VOC = StructureVocabulary(tuple("灯山桥雨石令舟"), "zh", {"pc": tuple("SBEM"), "pos": ("n", "v", "r", "d", "p")})
 TEXTS = [("灯山桥", "SBE", "nvv"), ("雨石令舟灯", "BESBE", "nnrdd"), ("山", "S", "p"), ("舟雨桥灯", "BMME", "vvvv")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from espalier.models.ngram import NGramConfig
 from espalier.models.ngram_tree import NGramTree
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
+from espalier.tasks.data import Ready
 from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.dialogue_likelihood import (
     candidates,
@@ -35,7 +37,6 @@ from espalier.tasks.dialogue_likelihood import (
 )
 from espalier.tasks.dialogue_search import replies
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Ready
 
 PAIRS = [
     ("the lamp glows", "it glows low , she says", "2 6 2 2 6 0"),
@@ -136,6 +137,8 @@ class WaveState:
 
 class WaveChain:
     """Log-probabilities from the row, the last id and a trace of those before it."""
+
+    config = SimpleNamespace(view=DialogueView("chain"))
 
     def __init__(self, size: int) -> None:
         self.size = size

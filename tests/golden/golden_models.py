@@ -22,8 +22,8 @@ from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
+from espalier.tasks.data import BaselineRow, Ready
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import BaselineRow, Ready
 from espalier.tasks.verse_search import VerseDecoder, text_of
 from espalier.training.config import TrainingConfig
 from espalier.training.loop import train

@@ -36,10 +36,10 @@ from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from espalier.models.scpn import SCPN
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
+from espalier.tasks.data import Ready
 from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_search import tree_text
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Ready
 
 ROWS_OF_TEXT = [
     ("The lamp does not glow .", "(S (NP (DT The) (NN lamp)) (VP (VBZ does) (RB not) (VP (VB glow))) (. .))",

@@ -23,7 +23,8 @@ from espalier.inference.system import System
 from espalier.inference.writer import ArgumentError, InferenceWarning, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.io.hashing import seed_from
-from espalier.tasks.compose import ComposeDecoder, ComposeTask
+from espalier.tasks.compose import ComposeTask
+from espalier.tasks.compose_decoder import ComposeDecoder
 
 #: Eight characters, of which the tagger makes four words.
 TEMPLATE = "灯人山前明天在船"

@@ -13,6 +13,7 @@ import pytest
 from espalier.decoding.bounds import PREFIXES
 from espalier.inference.sampling import SamplingWriter
 from espalier.io.hashing import seed_from
+from espalier.tasks.verse_search import VerseDecoder
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Sampler(SamplingWriter[str, Job, str]):
     inputs: ClassVar[str] = "lines"
 
     @property
-    def decoder(self) -> dict[str, Any]:
-        return self.search_settings
+    def decoder(self) -> VerseDecoder:
+        return VerseDecoder(**self.search_settings)
 
     def request(self, value: str, name: str) -> str:
         return value
@@ -54,11 +55,8 @@ class Data:
 class Task:
     """Its hypotheses name their prompt, their seed and their rank; a search finds three."""
 
-    def prefixes(self, decoder: dict[str, Any]) -> int:
-        return int(decoder["beam"])
-
-    def generate(self, model: Any, batch: Batch, decoder: dict[str, Any], seeds: Sequence[int], book: str) -> list[Any]:
-        found = 3 if decoder["method"] == "beam" else 1
+    def generate(self, model: Any, batch: Batch, decoder: VerseDecoder, seeds: Sequence[int], book: str) -> list[Any]:
+        found = 3 if decoder.method == "beam" else 1
         pairs = zip(batch.places, seeds, strict=True)
         return [[(place, seed, rank, book) for rank in range(found)] for place, seed in pairs]
 

@@ -14,7 +14,7 @@ from espalier.io.errors import DataError
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import read_table, write_table
 from espalier.tasks.dialogue_decoder import DialogueDecoder
-from espalier.tasks.task import Scoring
+from espalier.tasks.settings import Scoring
 from pipeline import layout
 from pipeline.stages import baselines
 

@@ -23,8 +23,9 @@ from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, signature_of
 from espalier.metrics.registry import METRICS
 from espalier.models.registry import ARCHITECTURES, Architecture
+from espalier.tasks.data import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import BaselineRow, Decoder, Inputs, NGramRow, Outputs, Ready, RunOptions, Scoring, Segments
+from espalier.tasks.settings import Decoder, Scoring
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -148,6 +149,9 @@ class LetterDecoder(Decoder):
 
     max_letters: int = Field(8, ge=1)
 
+    def shown(self, network: BigramConfig, samples: int, guidance: str | None) -> dict[str, Any]:
+        return {"protocol": "greedy"}
+
 
 class LetterScoring(Scoring):
     """Nothing can be set."""
@@ -175,9 +179,6 @@ class LetterTask:
     judge = None
     likelihood_columns = ("nll", "tokens")
 
-    def check(self, decoder: LetterDecoder, network: BigramConfig, dataset: Any, samples: int) -> None:
-        pass
-
     def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
         return {"ngram": NGramRow(None)}
 
@@ -193,9 +194,6 @@ class LetterTask:
             for row in ready.records
         ]
         return [Inputs(ready.data, np.arange(len(rows)), rows)]
-
-    def prefixes(self, decoder: LetterDecoder) -> int:
-        return 1
 
     def generate(self, model: Any, batch: Any, decoder: LetterDecoder, seeds: Sequence[int]) -> list[list[Any]]:
         from espalier.decoding.sampling import sample
@@ -224,9 +222,6 @@ class LetterTask:
 
     def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
         return {}
-
-    def settings(self, decoder: Any, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        return {"protocol": "greedy"}
 
 
 READERS["letters"] = Reader(Sentence, words, reads_sources=False)

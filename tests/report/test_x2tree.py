@@ -18,9 +18,10 @@ from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.report import Printed, RunResult, build, comparisons_of
+from espalier.tasks.data import Outputs
 from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Outputs, Scoring
+from espalier.tasks.settings import Scoring
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.params.read import load_params

@@ -20,8 +20,9 @@ from espalier.metrics.family import family_scores
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.sat import SAT
 from espalier.models.sat_config import SATConfig
-from espalier.tasks.compose import ComposeDecoder, ComposeScoring, ComposeTask
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
+from espalier.tasks.compose import ComposeScoring, ComposeTask
+from espalier.tasks.compose_decoder import ComposeDecoder
+from espalier.tasks.data import Inputs, Outputs, Ready, RunOptions
 from espalier.text.language import Language
 
 TASK = ComposeTask()
@@ -270,20 +271,20 @@ def test_an_n_gram_model_stands_beside_each_structure_and_writes_under_a_templat
 def test_what_does_not_fit_is_refused_before_anything_is_decoded() -> None:
     dataset, decoder = StructureSettings(max_length=20, structures=("pc",)), ComposeDecoder(slack=10)
     with pytest.raises(ConfigError, match=r"no structure pos, which the model reads; add it .* which are pc"):
-        TASK.check(decoder, SATConfig(structures=("pos",)), dataset, 1)
+        decoder.check(SATConfig(structures=("pos",)), dataset, 1)
     config = SATConfig(structures=("pc",), positions=30)
     with pytest.raises(ConfigError, match="texts of up to 31 tokens, of a model that has 30 positions"):
-        TASK.check(decoder, config, dataset, 1)
-    TASK.check(ComposeDecoder(frame=True), config, dataset, 1)
+        decoder.check(config, dataset, 1)
+    ComposeDecoder(frame=True).check(config, dataset, 1)
 
 
 def test_a_report_shows_what_the_method_uses_alone() -> None:
     config = SATConfig()
-    sampled = TASK.settings(ComposeDecoder(slack=5), config, 1, None)
+    sampled = ComposeDecoder(slack=5).shown(config, 1, None)
     assert sampled == {
         "protocol": "free", "prompt": "continue", "decoder": "top-k", "k": 32, "beam": None, "slack": 5, "samples": None
     }  # fmt: skip
-    searched = TASK.settings(ComposeDecoder(method="beam", frame=True, prompt="none"), config, 2, None)
+    searched = ComposeDecoder(method="beam", frame=True, prompt="none").shown(config, 2, None)
     assert searched == {
         "protocol": "frame", "prompt": "none", "decoder": "beam", "k": None, "beam": 5, "samples": 2
     }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -26,10 +26,11 @@ from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.ternary import EOB, heads_of, ternary
+from espalier.tasks.data import Inputs, Outputs, Ready, RunOptions
 from espalier.tasks.dialogue import DialogueTask
 from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.dialogue_search import ReplyHypothesis, replies
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Scoring
+from espalier.tasks.settings import Scoring
 
 VOC = WordVocabulary(("山", "桥", "灯", "雨", "石"), "zh")
 DATA = DialogueData.of(
@@ -60,6 +61,8 @@ def waves(rows: Tensor, past: Tensor, ends: float) -> Tensor:
 
 @dataclass
 class Chain:
+    config: ClassVar[SimpleNamespace] = SimpleNamespace(view=DialogueView("chain"))
+
     ends: float
 
     def start(self, batch: DialogueBatch) -> Rows:
@@ -474,21 +477,21 @@ def test_the_grammar_is_asked_for_the_best_replies() -> None:
 def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
     decoder = DialogueDecoder(beam=4)
     for network in (RNNSeq2SeqConfig(), X2TreeConfig(), X2TreeConfig(arity=1)):
-        TASK.check(decoder, network, None, 4)
+        decoder.check(network, None, 4)
         assert not TASK.needs_annotation(network, None)
     with pytest.raises(ConfigError, match=r"^samples: 5 replies of 4 beams; at most 4$"):
-        TASK.check(decoder, X2TreeConfig(), None, 5)
+        decoder.check(X2TreeConfig(), None, 5)
     binary: Any = SimpleNamespace(view=DialogueView("tree", 2))
     line = r"^model: trees of 2 children a node have no order of words; a model with arity 3, or 1$"
     with pytest.raises(ConfigError, match=line):
-        TASK.check(decoder, binary, None, 1)
+        decoder.check(binary, None, 1)
 
 
 def test_facts_and_settings_tell_trees_from_chains() -> None:
     def told(network: Any) -> tuple[str, dict[str, Any]]:
         decoder = DialogueDecoder(beam=5, local=3, order="any", max_words=9, depth=30)
         facts = TASK.facts(SimpleNamespace(config=network))
-        return facts["writes"], TASK.settings(decoder, network, 2, None)
+        return facts["writes"], decoder.shown(network, 2, None)
 
     assert told(X2TreeConfig(context="attention")) == (
         "tree",

@@ -22,6 +22,7 @@ from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.x2tree import X2Tree
 from espalier.syntax.dependency import is_projective, mistake
 from espalier.syntax.ternary import flatten, ternary
+from espalier.tasks.data import Ready, RunOptions
 from espalier.tasks.dialogue import DialogueTask
 from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.dialogue_likelihood import (
@@ -36,7 +37,6 @@ from espalier.tasks.dialogue_likelihood import (
     sampled_posts,
 )
 from espalier.tasks.dialogue_search import ReplyHypothesis, replies
-from espalier.tasks.task import Ready, RunOptions
 
 WORDS = tuple("abcdefgh")
 VOC = WordVocabulary(WORDS, "en")

@@ -34,12 +34,12 @@ from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
+from espalier.tasks.data import Inputs, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.paraphrase import ParaphraseTask
 from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_scoring import PairScoring
 from espalier.tasks.paraphrase_search import pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions, Segments
 
 TREES = ["(S (NP (DT) (NN)) (VP (VB) (NP (NN))))", "(S (NP (NN)) (VP (VB)))", "(SINV (VP (VB)) (NP (DT) (NN)))"]
 SYMBOLS = TreeSymbols.build([read_tree(tree, words=False) for tree in TREES], 4)
@@ -509,23 +509,23 @@ def test_pairs_without_trees_are_scored_by_their_words_alone() -> None:
 
 def test_a_run_that_cannot_be_decoded_is_refused_when_it_is_read() -> None:
     text, tree = GuiGConfig(positions=52), SCPNConfig(positions=52, writes="tree")
-    TASK.check(PairDecoder(max_ids=52), text, PairSettings(), 1)
-    TASK.check(PairDecoder(max_ids=52, constraint="tree"), tree, PairSettings(), 1)
+    PairDecoder(max_ids=52).check(text, PairSettings(), 1)
+    PairDecoder(max_ids=52, constraint="tree").check(tree, PairSettings(), 1)
     with pytest.raises(ConfigError, match=r"^decoder\.max_ids: 53 ids, of a model that has 52 positions; at most 52$"):
-        TASK.check(PairDecoder(max_ids=53), text, PairSettings(), 1)
+        PairDecoder(max_ids=53).check(text, PairSettings(), 1)
     with pytest.raises(ConfigError, match=r"^decoder\.constraint: template is for trees; none, for texts$"):
-        TASK.check(PairDecoder(constraint="template"), text, PairSettings(), 1)
+        PairDecoder(constraint="template").check(text, PairSettings(), 1)
     with pytest.raises(ConfigError, match=r"^dataset: the model reads or writes trees, and the pairs have none"):
-        TASK.check(PairDecoder(), text, PairSettings(trees=False), 1)
+        PairDecoder().check(text, PairSettings(trees=False), 1)
     with pytest.raises(ConfigError, match=r"decoder\.granularity: the model has no granularity; leave it out"):
-        TASK.check(PairDecoder(granularity=True), text, PairSettings(), 1)
+        PairDecoder(granularity=True).check(text, PairSettings(), 1)
     with_trees, without = PairSettings(), PairSettings(trees=False)
     assert TASK.needs_annotation(text, with_trees) and not TASK.needs_annotation(tree, with_trees)
     assert not TASK.needs_annotation(text, without)
 
 
 def settings_of(network: Any, guidance: str | None = None, samples: int = 1, **decoder: Any) -> dict[str, Any]:
-    return TASK.settings(PairDecoder(**decoder), network, samples, guidance)
+    return PairDecoder(**decoder).shown(network, samples, guidance)
 
 
 @pytest.mark.parametrize(

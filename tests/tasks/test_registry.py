@@ -12,8 +12,10 @@ import pytest
 
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
+from espalier.io.protocols import members
 from espalier.models.registry import ARCHITECTURES
 from espalier.tasks.registry import TASKS
+from espalier.tasks.task import BaselineTask, DecodingTask, ScoringTask, Task
 
 REGISTRIES = "espalier.tasks.registry", "espalier.datasets.registry"
 
@@ -29,6 +31,11 @@ def test_every_task_decodes_encodings_that_are_registered_and_that_some_model_re
     read = {architecture.encoding for architecture in ARCHITECTURES.values()}
     for name, kind in TASKS.items():
         assert kind.encodings and {*kind.encodings} <= ENCODINGS.keys() & read, name
+
+
+@pytest.mark.parametrize("protocol", [DecodingTask, ScoringTask, BaselineTask])
+def test_a_protocol_of_tasks_has_at_most_eight_members(protocol: type) -> None:
+    assert 1 <= len(members(protocol)) <= 8 and {*members(protocol)} <= {*members(Task)}
 
 
 @pytest.mark.parametrize("registry", REGISTRIES)

@@ -33,8 +33,8 @@ from espalier.metrics.prosody import Prosody
 from espalier.metrics.verse_format import FormatAccuracy, unit_is_correct
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
+from espalier.tasks.data import Outputs, Ready, RunOptions
 from espalier.tasks.registry import TASKS
-from espalier.tasks.task import Outputs, Ready, RunOptions
 from espalier.tasks.verse import VerseTask
 from espalier.tasks.verse_scoring import VerseScoring
 from espalier.tasks.verse_search import VerseDecoder, clusters_of, text_of, verse_constraint
@@ -415,11 +415,11 @@ def test_words_are_not_kept_where_tones_are_or_where_the_model_cannot_read_them(
 ) -> None:
     network = SongNetConfig(symbols=symbols, positions=200)
     with pytest.raises(ConfigError, match=told):
-        TASK.check(VerseDecoder(literals=0.2, **decoder), network, VerseSettings(units=6, length=24, max_tokens=80), 1)
+        VerseDecoder(literals=0.2, **decoder).check(network, VerseSettings(units=6, length=24, max_tokens=80), 1)
 
 
 def test_a_search_keeps_its_beams_and_a_draw_is_one_prefix() -> None:
-    assert TASK.prefixes(VerseDecoder(method="beam", beam=7)) == 7 and TASK.prefixes(VerseDecoder(beam=7)) == 1
+    assert VerseDecoder(method="beam", beam=7).prefixes == 7 and VerseDecoder(beam=7).prefixes == 1
 
 
 def test_likelihoods_are_those_of_reading_each_reference_step_by_step() -> None:
@@ -539,27 +539,27 @@ def test_verse_needs_rules_and_no_parses() -> None:
 
 def test_a_text_must_fit_the_positions_of_the_model() -> None:
     network, dataset = SongNetConfig(positions=88), VerseSettings(units=6, length=24, max_tokens=80)
-    TASK.check(VerseDecoder(slack=8), network, dataset, 1)
-    TASK.check(VerseDecoder(mode="frame", slack=99), network, dataset, 1)
+    VerseDecoder(slack=8).check(network, dataset, 1)
+    VerseDecoder(mode="frame", slack=99).check(network, dataset, 1)
     line = (
         r"^decoder: texts of up to 89 tokens, of a model that has 88 positions; "
         r"raise the model's network\.positions, or lower the dataset's max_tokens or decoder\.slack$"
     )
     with pytest.raises(ConfigError, match=line):
-        TASK.check(VerseDecoder(slack=9), network, dataset, 1)
+        VerseDecoder(slack=9).check(network, dataset, 1)
 
 
 @pytest.mark.parametrize("name", ["marks", "rhyme", "tone"])
 def test_a_free_text_is_not_said_to_keep_what_it_does_not(name: str) -> None:
     network, dataset = SongNetConfig(positions=88), VerseSettings(units=6, length=24, max_tokens=80)
-    TASK.check(VerseDecoder(mode="frame", **{name: True}), network, dataset, 1)
+    VerseDecoder(mode="frame", **{name: True}).check(network, dataset, 1)
     with pytest.raises(ConfigError, match=rf"^decoder\.{name}: free texts keep no {name}; mode: frame$"):
-        TASK.check(VerseDecoder(**{name: True}), network, dataset, 1)
+        VerseDecoder(**{name: True}).check(network, dataset, 1)
 
 
 def test_settings_are_those_that_the_method_uses() -> None:
     def settings(samples: int = 1, **decoder: Any) -> dict[str, Any]:
-        return TASK.settings(VerseDecoder(**decoder), SongNetConfig(), samples, None)
+        return VerseDecoder(**decoder).shown(SongNetConfig(), samples, None)
 
     assert settings() == {
         "protocol": "free", "decoder": "top-k", "k": 32, "beam": None, "constraints": [], "samples": None

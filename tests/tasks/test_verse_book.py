@@ -17,7 +17,7 @@ from espalier.metrics.family import family_scores
 from espalier.metrics.prosody import Prosody
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
-from espalier.tasks.task import Inputs, Outputs, Ready, RunOptions
+from espalier.tasks.data import Inputs, Outputs, Ready, RunOptions
 from espalier.tasks.verse import VerseTask
 from espalier.tasks.verse_scoring import VerseScoring
 from espalier.tasks.verse_search import VerseDecoder

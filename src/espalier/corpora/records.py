@@ -104,7 +104,7 @@ class Quarantined:
 #: The types of records by name. A reader names one of them, and so does a corpus.
 RECORDS: Final[dict[str, type[Record]]] = {"verse": Verse, "sentences": Sentence, "pairs": Pair}
 
-Row = TypeVar("Row", Record, Verse, Sentence, Pair, Quarantined)
+Row = TypeVar("Row", bound=Record | Quarantined)
 
 
 def values_of(row: Record | Quarantined) -> dict[str, str]:
@@ -112,7 +112,7 @@ def values_of(row: Record | Quarantined) -> dict[str, str]:
     return {item.name: value for item in fields(row) if (value := getattr(row, item.name)) or not _is_optional(item)}
 
 
-def table_of(rows: Iterable[Record | Quarantined], record_type: type[Record] | type[Quarantined]) -> pd.DataFrame:
+def table_of(rows: Iterable[Record | Quarantined], record_type: type[Row]) -> pd.DataFrame:
     """A table with one column per field of `record_type`; an optional field has a column only if a row fills it."""
     values = [asdict(row) for row in rows]
     names = [item.name for item in fields(record_type)
@@ -122,7 +122,7 @@ def table_of(rows: Iterable[Record | Quarantined], record_type: type[Record] | t
     return pd.DataFrame(values, columns=names).astype("str")
 
 
-def required_columns(record_type: type[Record] | type[Quarantined]) -> list[str]:
+def required_columns(record_type: type[Row]) -> list[str]:
     """The columns that every table of this record type has."""
     return [item.name for item in fields(record_type) if not _is_optional(item)]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from espalier.corpora.records import Quarantined
+from espalier.corpora.records import Quarantined, Record
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
     from espalier.datasets.batch import Batch
     from espalier.datasets.ragged import IntArray
+
+Record_ = TypeVar("Record_", bound=Record)
+Settings_ = TypeVar("Settings_", bound="Settings")
+Vocabulary_ = TypeVar("Vocabulary_", bound="Vocabulary")
+Split_ = TypeVar("Split_", bound="Split[Any, Any, Any]")
+Split_co = TypeVar("Split_co", bound="Split[Any, Any, Any]", covariant=True)
+View_contra = TypeVar("View_contra", contravariant=True)
+Batch_co = TypeVar("Batch_co", bound="Batch", covariant=True)
+
+
+#: Data of training records besides ids: JSON rows by name.
+Extras: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 class Settings(BaseModel):
@@ -57,8 +69,8 @@ class Vocabulary(Protocol):
         ...
 
 
-class Split(Protocol):
-    """The encoded rows of one split, in memory.
+class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
+    """The encoded rows of one split, in memory: with the vocabulary of their ids, read by a view, as a batch.
 
     Attributes:
         GRAIN: the lengths of training batches are padded to multiples of it.
@@ -71,12 +83,17 @@ class Split(Protocol):
         """(rows,) ids of the records."""
         ...
 
+    @property
+    def vocabulary(self) -> Vocabulary_:
+        """The meaning of each id."""
+        ...
+
     def save(self, path: Path) -> None:
         """Write as Parquet."""
         ...
 
     @classmethod
-    def load(cls, path: Path, vocabulary: Any) -> Self:
+    def load(cls, path: Path, vocabulary: Vocabulary_) -> Self:
         """Read a split written by `save`."""
         ...
 
@@ -86,11 +103,11 @@ class Split(Protocol):
         """The rows with these indices, in that order."""
         ...
 
-    def sizes(self, view: Any) -> IntArray:
+    def sizes(self, view: View_contra) -> IntArray:
         """(rows,) size of each row in tokens for a batch's budget."""
         ...
 
-    def longest(self, view: Any) -> int:
+    def longest(self, view: View_contra) -> int:
         """The length of the longest row that a model with this view reads or writes.
 
         Raises:
@@ -98,7 +115,9 @@ class Split(Protocol):
         """
         ...
 
-    def batch(self, indices: IntArray, view: Any, rng: np.random.Generator | None = None, *, grain: int = 1) -> Batch:
+    def batch(
+        self, indices: IntArray, view: View_contra, rng: np.random.Generator | None = None, *, grain: int = 1
+    ) -> Batch_co:
         """Collate rows for a model with this view.
 
         Args:
@@ -111,7 +130,7 @@ class Split(Protocol):
 
 
 @dataclass(frozen=True)
-class Encoded:
+class Encoded(Generic[Split_co]):
     """Encoded records.
 
     Attributes:
@@ -121,59 +140,59 @@ class Encoded:
         facts: counts of changes to the records, such as trees that were made projective.
     """
 
-    split: Split
+    split: Split_co
     places: Sequence[int]
     quarantined: Sequence[Quarantined]
     facts: Mapping[str, int] = field(default_factory=dict)
 
 
-class Encoding(Protocol):
+class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
     """A form of encoded data. Register it in `ENCODINGS`. Importing it must not import torch."""
 
     @property
-    def settings(self) -> type[Settings]:
+    def settings(self) -> type[Settings_]:
         """The type of a dataset's settings."""
         ...
 
     @property
-    def record(self) -> type[Any]:
+    def record(self) -> type[Record_]:
         """The type of the records that are encoded."""
         ...
 
     @property
-    def vocabulary(self) -> type[Vocabulary]:
+    def vocabulary(self) -> type[Vocabulary_]:
         """The type of the vocabulary."""
         ...
 
     @property
-    def split(self) -> type[Split]:
+    def split(self) -> type[Split_]:
         """The type of the encoded rows."""
         ...
 
-    def build_vocabulary(self, records: Sequence[Any], settings: Any, language: Language) -> Vocabulary:
+    def build_vocabulary(self, records: Sequence[Record_], settings: Settings_, language: Language) -> Vocabulary_:
         """The vocabulary of the training records."""
         ...
 
-    def training_records(self, records: Sequence[Any], settings: Any) -> Sequence[Any]:
+    def training_records(self, records: Sequence[Record_], settings: Settings_) -> Sequence[Record_]:
         """The records to encode for training, such as each pair in both directions."""
         ...
 
-    def encode(self, records: Sequence[Any], vocabulary: Any, settings: Any) -> Encoded:
+    def encode(self, records: Sequence[Record_], vocabulary: Vocabulary_, settings: Settings_) -> Encoded[Split_]:
         """Encode the records that fit the settings, and quarantine the others."""
         ...
 
-    def extras(self, records: Sequence[Any], settings: Any) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def extras(self, records: Sequence[Record_], settings: Settings_) -> Extras:
         """Data of the training records to keep besides ids, such as frequent templates: JSON rows by name."""
         ...
 
-    def counts(self, split: Any) -> Mapping[str, float]:
+    def counts(self, split: Split_) -> Mapping[str, float]:
         """Counts of one split for the dataset's details, such as tokens and unknown words."""
         ...
 
-    def numbers(self, vocabulary: Any) -> Mapping[str, int]:
+    def numbers(self, vocabulary: Vocabulary_) -> Mapping[str, int]:
         """Sizes of the vocabulary for the dataset's metrics, under short names."""
         ...
 
-    def measures(self, split: Any) -> Mapping[str, Any]:
+    def measures(self, split: Split_) -> Mapping[str, Any]:
         """Values of the training split for a report's figures: {name: {quantity: {column: value}}}."""
         ...

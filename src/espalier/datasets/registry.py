@@ -5,12 +5,12 @@ Add your own in a module listed under `plugins` in params.yaml: `ENCODINGS["mine
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from espalier.datasets.encoding import Encoding
 from espalier.io.registry import Registry
 
-ENCODINGS: Final = Registry[Encoding](
+ENCODINGS: Final = Registry[Encoding[Any, Any, Any, Any]](
     "ENCODINGS",
     "encoding",
     Encoding,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -90,7 +90,7 @@ class WordVocabulary:
             raise ArtifactError(f"not a vocabulary ({error!r})", where=path) from error
 
     @classmethod
-    def _of(cls, value: Any) -> Self:
+    def _of(cls, value: Mapping[str, Any]) -> Self:
         return cls(tuple(value["words"]), value["language"])
 
 

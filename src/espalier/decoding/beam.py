@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-from espalier.decoding.constraints.constraint import Constraint, masked
+from espalier.datasets.batch import Batch
+from espalier.datasets.encoding import Vocabulary
+from espalier.decoding.constraints.constraint import Constrained, Constraint
 from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.layers.linear import constant_weights
-from espalier.models.contract import ChainModel
+from espalier.models.contract import ChainModel, State
+
+Batch_ = TypeVar("Batch_", bound=Batch)
+State_ = TypeVar("State_", bound=State)
+Rule_ = TypeVar("Rule_", bound=State)
 
 #: The tokens of a chunk in `best_sums`.
 CHUNK = 64
@@ -27,8 +33,8 @@ class Hypothesis:
 
 
 def beam_search(
-    model: ChainModel,
-    batch: Any,
+    model: ChainModel[Batch_, Vocabulary, object, State_],
+    batch: Batch_,
     *,
     beam: int,
     max_ids: int,
@@ -36,7 +42,7 @@ def beam_search(
     end: int,
     min_ids: int = 0,
     length_power: float = 0.0,
-    constraint: Constraint | None = None,
+    constraint: Constraint[Batch_, Rule_] | None = None,
 ) -> list[list[Hypothesis]]:
     """The `beam` best sequences for each row of `batch`, the best first, without `begin` and `end`.
 
@@ -58,13 +64,13 @@ def beam_search(
     def search(rows: Tensor) -> list[list[Hypothesis]]:
         first = rows.repeat_interleave(beam)
         state = start.select(first)
-        constraint_state: Any = start_constraint.select(first) if constraint is not None else None
+        rule = start_rule.select(first) if start_rule else None
         open_ = _Open.start(len(rows), beam, begin, batch.device)
         finished: list[list[Hypothesis]] = [[] for _ in rows]
         for length in range(1, max_ids + 1):
             scores, state = model.step(open_.last.flatten(), state)
-            if constraint is not None:
-                scores = masked(scores, constraint.mask(constraint_state))
+            if rule:
+                scores = rule.masked(scores)
             if length <= min_ids:
                 scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
             # At most `beam` of the 2 x beam candidates are end marks, one for each open sequence.
@@ -81,14 +87,14 @@ def beam_search(
             open_ = open_.advance(keep, best, parent, token)
             index = (keep.nonzero() * beam + parent[keep]).flatten()
             state = state.select(index)
-            if constraint is not None:
-                constraint_state = constraint.advance(open_.last.flatten(), constraint_state.select(index))
+            if rule:
+                rule = rule.select(index).advance(open_.last.flatten())
         return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:beam] for row in finished]
 
     parts = row_parts(len(batch), batch.device, beam=beam, each=chain_bytes(model, max_ids))
     with constant_weights():
         start = model.start(batch)
-        start_constraint: Any = constraint.start(batch) if constraint is not None else None
+        start_rule = Constrained(constraint, constraint.start(batch)) if constraint else None
         return [row for part in parts for row in search(part)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -16,6 +16,21 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.datasets.pairs.data import PairBatch
+    from espalier.datasets.pairs.vocabulary import PairVocabulary
+
+
+@runtime_checkable
+class GradedModel(Protocol):
+    """A model with granularities, such as C-DNPG."""
+
+    @property
+    def vocabulary(self) -> PairVocabulary:
+        """Its vocabulary."""
+        ...
+
+    def granularities(self, batch: PairBatch) -> tuple[Mapping[int, Tensor], Mapping[int, Tensor]]:
+        """By layer, z of each source piece, (batch, source pieces), and of each input, (batch, time)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,12 +57,8 @@ class GradedHypothesis(Hypothesis):
     granularity: GranularityValues
 
 
-def granularities(model: Any, batch: PairBatch, texts: Sequence[Sequence[int]]) -> list[GranularityValues]:
-    """Granularities for each source of `batch` and a text for it, given as ids without BOS and EOS.
-
-    Args:
-        model: a model with the method `granularities`, such as C-DNPG.
-    """
+def granularities(model: GradedModel, batch: PairBatch, texts: Sequence[Sequence[int]]) -> list[GranularityValues]:
+    """Granularities for each source of `batch` and a text for it, given as ids without BOS and EOS."""
     inputs = [torch.tensor([BOS, *text]) for text in texts]
     with torch.inference_mode():
         padded = pad_sequence(inputs, batch_first=True, padding_value=PAD).to(batch.device)
@@ -64,7 +75,7 @@ def granularities(model: Any, batch: PairBatch, texts: Sequence[Sequence[int]]) 
     ]
 
 
-def graded(model: Any, batch: PairBatch, found: Sequence[list[Hypothesis]]) -> list[list[Hypothesis]]:
+def graded(model: GradedModel, batch: PairBatch, found: Sequence[list[Hypothesis]]) -> list[list[Hypothesis]]:
     """The hypotheses of each row of `batch`; the best of each row also has its granularities."""
     levels = granularities(model, batch, [row[0].tokens if row else [] for row in found])
     return [

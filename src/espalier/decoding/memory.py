@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -22,7 +22,7 @@ _STATE: Final = 12
 _GROUP: Final = 128
 
 
-def chain_bytes(model: Any, length: int) -> int:
+def chain_bytes(model: object, length: int) -> int:
     """Bytes that one prefix of a chain takes: 4 x (4 x vocabulary + 12 x layers x width x length).
 
     The second term is exact for a Transformer and an upper bound for other models.

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-from espalier.decoding.constraints.constraint import Constraint, masked
+from espalier.datasets.batch import Batch
+from espalier.datasets.encoding import Vocabulary
+from espalier.decoding.constraints.constraint import Constrained, Constraint
 from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.layers.linear import constant_weights
-from espalier.models.contract import ChainModel
+from espalier.models.contract import ChainModel, State
+
+Batch_ = TypeVar("Batch_", bound=Batch)
+State_ = TypeVar("State_", bound=State)
+Rule_ = TypeVar("Rule_", bound=State)
 
 
 def sample(
-    model: ChainModel,
-    batch: Any,
+    model: ChainModel[Batch_, Vocabulary, object, State_],
+    batch: Batch_,
     *,
     seeds: Sequence[int],
     max_ids: int,
@@ -24,7 +30,7 @@ def sample(
     end: int,
     top_k: int = 32,
     temperature: float = 1.0,
-    constraint: Constraint | None = None,
+    constraint: Constraint[Batch_, Rule_] | None = None,
 ) -> list[list[int]]:
     """Sample one sequence for each row of `batch`.
 
@@ -47,15 +53,15 @@ def sample(
     uniforms = torch.stack([_uniforms(seed, max_ids) for seed in seeds]).to(device)
     written = torch.full((len(seeds), max_ids), end, device=device)
 
-    def write(rows: Tensor, state: Any, rule: Any) -> None:
+    def write(rows: Tensor, state: State_, rule: Constrained[Rule_] | None) -> None:
         tokens = torch.full_like(rows, begin)
         for step in range(max_ids):
             scores, state = model.step(tokens, state)
-            if constraint:
-                scores = masked(scores, constraint.mask(rule))
+            if rule:
+                scores = rule.masked(scores)
             tokens = _draw(scores, uniforms[rows, step], top_k, temperature)
-            if constraint:
-                rule = constraint.advance(tokens, rule)
+            if rule:
+                rule = rule.advance(tokens)
             written[rows, step] = tokens
             is_open = tokens != end
             open_count = int(is_open.sum())
@@ -65,13 +71,14 @@ def sample(
             if open_count <= 0.9 * len(rows):
                 index = is_open.nonzero()[:, 0]
                 rows, tokens, state = rows[index], tokens[index], state.select(index)
-                rule = rule.select(index) if rule is not None else None
+                rule = rule.select(index) if rule else None
 
     parts = row_parts(len(seeds), device, beam=1, each=chain_bytes(model, max_ids))
     with constant_weights():
-        state, rule = model.start(batch), constraint.start(batch) if constraint else None
+        state = model.start(batch)
+        rule = Constrained(constraint, constraint.start(batch)) if constraint else None
         for part in parts:
-            write(part, state.select(part), rule.select(part) if rule is not None else None)
+            write(part, state.select(part), rule.select(part) if rule else None)
     return [_until(row, end) for row in written.tolist()]
 
 

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
+from espalier.datasets.batch import Batch
+from espalier.datasets.encoding import Vocabulary
 from espalier.decoding.memory import row_parts, tree_bytes
 from espalier.decoding.tree_hypotheses import FinishedTrees, Stop, TreeHypothesis
 from espalier.decoding.tree_leaves import NONE, Leaves
 from espalier.io.errors import ConfigError
 from espalier.layers.linear import constant_weights
-from espalier.models.contract import TreeModel
+from espalier.models.contract import State, TreeModel, TreeNodes
+
+Batch_ = TypeVar("Batch_", bound=Batch)
+State_ = TypeVar("State_", bound=State)
+Nodes_ = TypeVar("Nodes_", bound=TreeNodes)
 
 Order = Literal["any", "first"]
 
 
 def tree_beam(
-    model: TreeModel,
-    batch: Any,
+    model: TreeModel[Batch_, Vocabulary, object, State_, Nodes_],
+    batch: Batch_,
     *,
     beam: int,
     local: int,
@@ -74,7 +80,7 @@ def tree_beam(
     if min_words > max_words:
         raise ConfigError(f"is {min_words}, above max_words", where="min_words", remedy=f"give at most {max_words}")
 
-    def search(state: Any, roots: Tensor) -> list[list[TreeHypothesis]]:
+    def search(state: State_, roots: Tensor) -> list[list[TreeHypothesis]]:
         vocabulary = roots.shape[1]
         leaves = Leaves(model, state, local=local, end=end, never=never, depth=depth, vocabulary=vocabulary)
         finished = FinishedTrees(beam, roots, max_words, length_power)
@@ -163,7 +169,9 @@ class _Trees:
     expansion: Tensor
 
     @classmethod
-    def from_roots(cls, scores: Tensor, tokens: Tensor, leaves: Leaves, finished: FinishedTrees) -> _Trees:
+    def from_roots(
+        cls, scores: Tensor, tokens: Tensor, leaves: Leaves[State_, Nodes_], finished: FinishedTrees
+    ) -> _Trees:
         """Trees of one node, the root."""
         real = scores > -torch.inf
         open_ = torch.full_like(tokens, NONE)
@@ -172,7 +180,9 @@ class _Trees:
         rows = torch.arange(len(tokens), device=tokens.device)
         return cls(rows, scores, open_[..., None], torch.ones_like(tokens), torch.zeros_like(tokens), start)
 
-    def expansions(self, leaf: Tensor, leaves: Leaves, min_words: int, max_words: int) -> tuple[Tensor, Tensor]:
+    def expansions(
+        self, leaf: Tensor, leaves: Leaves[State_, Nodes_], min_words: int, max_words: int
+    ) -> tuple[Tensor, Tensor]:
         """Scores of all expansions of `leaf`, (rows, trees, leaves), and whether the new trees end, (rows, n) both."""
         opened = leaves.opened
         scores = self.scores[..., None, None] + opened.scores[leaf]
@@ -182,7 +192,9 @@ class _Trees:
         dropped = (leaf == NONE)[..., None] | (ends & (words < min_words))
         return scores.masked_fill(dropped, -torch.inf).flatten(1), ends.flatten(1)
 
-    def best(self, scores: Tensor, leaf: Tensor, leaves: Leaves, count: int, copies: int) -> _Expansions:
+    def best(
+        self, scores: Tensor, leaf: Tensor, leaves: Leaves[State_, Nodes_], count: int, copies: int
+    ) -> _Expansions:
         """The `count` best expansions to different trees; at most `copies` expansions lead to the same tree."""
         best, place = scores.topk(min(count * copies, scores.shape[1]), dim=1)
         tree = place // (leaf.shape[2] * leaves.local)
@@ -199,7 +211,9 @@ class _Trees:
         expansions = expansions._replace(scores=best.masked_fill(again, -torch.inf))
         return _Expansions(*(part.gather(1, order) for part in expansions))
 
-    def advance(self, keep: Tensor, expansions: _Expansions, leaves: Leaves, finished: FinishedTrees) -> _Trees:
+    def advance(
+        self, keep: Tensor, expansions: _Expansions, leaves: Leaves[State_, Nodes_], finished: FinishedTrees
+    ) -> _Trees:
         """Apply the expansions to the kept rows."""
         scores, _, tree, code, keys = (part[keep] for part in expansions)
         words, expansion = (part[keep].gather(1, tree) for part in (self.words, self.expansion))

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from espalier.decoding.tree_leaves import NONE, Leaves
+from espalier.decoding.tree_leaves import NONE, Leaves, Nodes_, State_
 from espalier.syntax.ternary import EOB, Nodes
 
 Stop = Literal["sure", "paper"]
@@ -89,7 +89,7 @@ class FinishedTrees:
         bound = scores / self._max_words**self._power if self._power else scores
         return scores.masked_fill(bound <= bar if stop == "sure" else bar > -torch.inf, -torch.inf)
 
-    def trees(self, leaves: Leaves) -> list[list[TreeHypothesis]]:
+    def trees(self, leaves: Leaves[State_, Nodes_]) -> list[list[TreeHypothesis]]:
         """The best trees of each row, the best first."""
         rows: list[list[tuple[float, float, int]]] = [[] for _ in self._best]
         for ended in self._ended:

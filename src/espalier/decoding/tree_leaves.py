@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, Generic, NamedTuple, Never, TypeVar
 
 import torch
 from torch import Tensor
 
+from espalier.datasets.encoding import Vocabulary
 from espalier.decoding.beam import best_sums
-from espalier.models.contract import TreeModel
+from espalier.models.contract import State, TreeModel, TreeNodes
+
+State_ = TypeVar("State_", bound=State)
+Nodes_ = TypeVar("Nodes_", bound=TreeNodes)
 
 #: No leaf: padding of rows, and children that are not opened.
 NONE: Final = -1
@@ -48,7 +52,7 @@ class Opened(NamedTuple):
     below: Tensor
 
 
-class Leaves:
+class Leaves(Generic[State_, Nodes_]):
     """The opened leaves of all trees of all sources. Each leaf is searched once.
 
     A word's children depend only on its ancestors (assumption 1 of the paper), not on its siblings or on other parts
@@ -64,7 +68,15 @@ class Leaves:
     opened: Opened
 
     def __init__(
-        self, model: TreeModel, state: Any, *, local: int, end: int, never: Sequence[int], depth: int, vocabulary: int
+        self,
+        model: TreeModel[Never, Vocabulary, object, State_, Nodes_],
+        state: State_,
+        *,
+        local: int,
+        end: int,
+        never: Sequence[int],
+        depth: int,
+        vocabulary: int,
     ) -> None:
         self.local, self.end, self.depth = local, end, depth
         self._model, self._state, self._never = model, state, list(never)
@@ -116,7 +128,7 @@ class Leaves:
         below = torch.full_like(groups, NONE)
         return Opened(tokens, source, level, children, groups, scores, words, openable, keys, below)
 
-    def _groups(self, nodes: Any, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def _groups(self, nodes: Nodes_, rows: Tensor) -> tuple[Tensor, Tensor]:
         """A chain beam over the children of each node: (n, L, K) tokens and (n, L) scores.
 
         V tokens form V^k groups of k children, so the beam may be narrower than L for the first children.

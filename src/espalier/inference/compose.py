@@ -24,7 +24,8 @@ from espalier.syntax.parsers.jieba_backend import keywords
 from espalier.syntax.parsers.parser import Sentence
 from espalier.syntax.parsers.penn_words import penn_words
 from espalier.syntax.ptb_form import has_ptb_form, ptb_words
-from espalier.tasks.compose import ComposeDecoder, ComposeTask
+from espalier.tasks.compose import ComposeTask
+from espalier.tasks.compose_decoder import ComposeDecoder
 from espalier.text.language import foreign_words, has_words, join_tokens, language_name, tokens_of
 from espalier.text.normalize import simplified, visible
 

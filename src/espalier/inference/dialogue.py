@@ -36,6 +36,7 @@ from espalier.text.normalize import simplified
 from espalier.text.words import join_words
 
 if TYPE_CHECKING:
+    from espalier.syntax.parse import Parse
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
 #: The groups of children where no number is given.
@@ -123,7 +124,7 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
             warnings.warn(what, InferenceWarning, stacklevel=2)
         return text
 
-    def _job(self, post: Post, parse: Any) -> ReplyJob:
+    def _job(self, post: Post, parse: Parse | EspalierError) -> ReplyJob:
         """Make a job. Raises a DataError if a post is too long or has no word that the model knows."""
         if isinstance(parse, EspalierError):
             raise parse
@@ -146,7 +147,7 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
     def write(self, jobs: Sequence[ReplyJob]) -> Iterator[tuple[Post, Reply]]:
         """The `n` best replies to each post."""
         system, task = self.system, DialogueTask()
-        for part in batches(jobs, task.prefixes(self.decoder)):
+        for part in batches(jobs, self.decoder.prefixes):
             data = _data(part, system.vocabulary)
             batch = data.batch(np.arange(len(part)), system.view).to(system.device)
             for job, hypotheses in zip(part, task.generate(system.model, batch, self.decoder, ()), strict=True):

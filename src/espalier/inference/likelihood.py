@@ -21,7 +21,9 @@ from espalier.tasks.task import Task
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from espalier.datasets.batch import Batch
     from espalier.inference.loaded import LoadedModel
+    from espalier.models.contract import Model
 
 
 def likelihoods(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
@@ -35,7 +37,7 @@ def likelihoods(system: LoadedModel, records: Sequence[Record | Mapping[str, str
         return []
     task, data = _task(system), encoded(system, records)
 
-    def measure(model: Any, batch: Any) -> dict[str, Tensor]:
+    def measure(model: Model[Any, Any, Any], batch: Batch) -> dict[str, Tensor]:
         return {**task.likelihood(model, batch), "tokens": batch.real.sum(1)}
 
     found = measured(measure, system.model, data, np.arange(len(records)), system.device)
@@ -45,7 +47,7 @@ def likelihoods(system: LoadedModel, records: Sequence[Record | Mapping[str, str
     return [*map(Likelihood, nll, tokens, counts)]
 
 
-def encoded(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> Split:
+def encoded(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
     """Encode records for the model.
 
     Raises:

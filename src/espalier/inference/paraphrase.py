@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_search import search
 
 if TYPE_CHECKING:
+    from espalier.datasets.pairs.data import PairBatch
     from espalier.decoding.constraints.constraint import Constraint
     from espalier.inference.loaded import LoadedModel
 
@@ -143,7 +144,7 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
                 printed = print_words(words, vocabulary.lower)
                 yield job.request, Paraphrase(printed, words, job.request.text, template, tree, log_probability)
 
-    def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint | None:
+    def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint[PairBatch, Any] | None:
         """The words of templates, each at the place of its leaf in the tree; None if there are none."""
         vocabulary = self.system.vocabulary
         rows = [

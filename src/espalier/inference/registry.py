@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from espalier.io.errors import ConfigError
 from espalier.io.registry import Registry, imported
 
 if TYPE_CHECKING:
+    from espalier.datasets.pairs.data import PairView
+    from espalier.datasets.pairs.encode import PairSettings
+    from espalier.datasets.structure.data import StructureView
+    from espalier.inference.loaded import LoadedModel
     from espalier.inference.writer import Writer
+    from espalier.models.contract import NetworkSettings
+
+Settings = TypeVar("Settings")
+Network = TypeVar("Network")
 
 
 @dataclass(frozen=True)
-class Service:
+class Service(Generic[Settings, Network]):
     """A service that a model can offer.
 
     Attributes:
@@ -33,14 +41,14 @@ class Service:
     encoding: str
     needs: str
     writer: str | Callable[..., Any]
-    parses: Callable[[Any], bool] = lambda settings: False
-    serves: Callable[[Any], bool] = lambda network: True
+    parses: Callable[[Settings], bool] = lambda settings: False
+    serves: Callable[[Network], bool] = lambda network: True
 
-    def fits(self, encoding: str, network: Any) -> bool:
+    def fits(self, encoding: str, network: Network) -> bool:
         """Whether a model with this encoding and these settings offers the service."""
         return encoding == self.encoding and self.serves(network)
 
-    def open(self, system: Any, **options: Any) -> Writer[Any, Any, Any]:
+    def open(self, system: LoadedModel, **options: Any) -> Writer[Any, Any, Any]:
         """A writer for this system.
 
         Raises:
@@ -50,36 +58,36 @@ class Service:
         return writer
 
 
-def reads_trees(view: Any) -> bool:
+def reads_trees(view: PairView) -> bool:
     """Whether a model of pairs reads or writes trees as well as texts."""
-    return bool(view.writes == "tree" or set(view.reads) != {"source"})
+    return view.writes == "tree" or set(view.reads) != {"source"}
 
 
-def _writes_text(network: Any) -> bool:
-    return bool(network.view.writes == "text")
+def _writes_text(network: NetworkSettings[PairView]) -> bool:
+    return network.view.writes == "text"
 
 
-def _has_trees(settings: Any) -> bool:
-    return bool(settings.trees)
+def _has_trees(settings: PairSettings) -> bool:
+    return settings.trees
 
 
-def _always(settings: Any) -> bool:
+def _always(settings: object) -> bool:
     return True
 
 
-def _writes_trees(network: Any) -> bool:
-    return bool(network.view.writes == "tree")
+def _writes_trees(network: NetworkSettings[PairView]) -> bool:
+    return network.view.writes == "tree"
 
 
-def _has_granularity(network: Any) -> bool:
+def _has_granularity(network: object) -> bool:
     return getattr(network, "granularity", "none") != "none"
 
 
-def _reads_structures(network: Any) -> bool:
+def _reads_structures(network: NetworkSettings[StructureView]) -> bool:
     return bool(network.view.structures)
 
 
-SERVICES: Final = Registry[Service](
+SERVICES: Final = Registry[Service[Any, Any]](
     "SERVICES",
     "service",
     Service,
@@ -119,12 +127,12 @@ SERVICES: Final = Registry[Service](
 )
 
 
-def services_of(encoding: str, network: Any) -> list[str]:
+def services_of(encoding: str, network: NetworkSettings[Any]) -> list[str]:
     """The services that a model with this encoding and these settings offers."""
     return [name for name, each in SERVICES.items() if each.fits(encoding, network)]
 
 
-def service(method: str, model: str, encoding: str, network: Any) -> Service:
+def service(method: str, model: str, encoding: str, network: NetworkSettings[Any]) -> Service[Any, Any]:
     """Look up a service that a model offers.
 
     Args:

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from espalier.datasets.batch import Batch
 from espalier.inference.requests import SamplingOptions
 from espalier.inference.writer import Request, Result, Writer, batches
 from espalier.io.hashing import seed_from
 
 if TYPE_CHECKING:
-    from espalier.decoding.beam import Hypothesis
+    from espalier.datasets.encoding import Split
+    from espalier.tasks.settings import Decoder
+    from espalier.tasks.task import DecodingTask
 
 
 class Numbered(Protocol):
@@ -26,6 +29,8 @@ class Numbered(Protocol):
 
 
 Row = TypeVar("Row", bound=Numbered)
+Batch_ = TypeVar("Batch_", bound=Batch)
+Hypothesis_ = TypeVar("Hypothesis_")
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class SamplingWriter(SamplingOptions, Writer[Request, Row, Result]):
 
     @property
     @abstractmethod
-    def decoder(self) -> Any:
+    def decoder(self) -> Decoder[Any, Any]:
         """The settings of the task for these options."""
 
     @property
@@ -52,8 +57,12 @@ class SamplingWriter(SamplingOptions, Writer[Request, Row, Result]):
         }
 
     def hypotheses(
-        self, jobs: Sequence[Row], data: Any, task: Any, **given: Any
-    ) -> Iterator[list[tuple[Row, int, list[Hypothesis]]]]:
+        self,
+        jobs: Sequence[Row],
+        data: Split[Any, Any, Batch_],
+        task: DecodingTask[Any, Any, Batch_, Any, Any, Hypothesis_],
+        **given: Any,
+    ) -> Iterator[list[tuple[Row, int, list[Hypothesis_]]]]:
         """By batch: (job, index of its text, sampled text), or (job, 0, the `n` best texts of its search).
 
         Args:
@@ -61,7 +70,7 @@ class SamplingWriter(SamplingOptions, Writer[Request, Row, Result]):
             given: further arguments of the task's `generate`.
         """
         draws = [(place, sample) for place in range(len(jobs)) for sample in range(1 if self.beam else self.n)]
-        for part in batches(draws, task.prefixes(self.decoder)):
+        for part in batches(draws, self.decoder.prefixes):
             batch = data.batch(np.array([place for place, _ in part]), self.system.view).to(self.system.device)
             seeds = [seed_from(self.seed, jobs[place].row, sample) for place, sample in part]
             rows = task.generate(self.system.model, batch, self.decoder, seeds, **given)

@@ -94,7 +94,7 @@ class System(LoadedModel):
 
         return likelihoods(self, records)
 
-    def encode(self, records: Sequence[Record | Mapping[str, str]]) -> Split:
+    def encode(self, records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
         """Encode records.
 
         `system.encode(records).batch(np.arange(len(records)), system.view)` is a batch for the model.
@@ -128,7 +128,7 @@ class System(LoadedModel):
         """
         return self.require(name).open(self, **{**self.options.get(name, {}), **options})
 
-    def require(self, name: str) -> Service:
+    def require(self, name: str) -> Service[Any, Any]:
         """Look up a service of the model.
 
         Raises:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 
 def members(protocol: type) -> list[str]:
@@ -12,7 +11,7 @@ def members(protocol: type) -> list[str]:
     return [name for each in declared for name in each if not name.startswith("_")]
 
 
-def fault(value: Any, protocol: type, name: str) -> str | None:
+def fault(value: object, protocol: type, name: str) -> str | None:
     """The fault of one member: "has no step", "has no step that takes (tokens, state)"; None if there is none.
 
     Args:
@@ -41,7 +40,7 @@ def fault(value: Any, protocol: type, name: str) -> str | None:
     return None
 
 
-def first_fault(value: Any, protocol: type) -> str | None:
+def first_fault(value: object, protocol: type) -> str | None:
     """The fault of the first member that is missing or has another signature than the protocol's;
 
     None if there is none.

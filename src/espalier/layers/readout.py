@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -175,12 +175,22 @@ class _Gradients:
         self.weight += self.addend.copy_(torch.mm(d_products.t(), slices.rows[part], out=self.product))
 
 
+class _Context(Protocol):
+    """What a forward pass saves for the backward pass, as torch gives it."""
+
+    saved_tensors: tuple[Any, ...]
+    dtype: torch.dtype
+    size: int
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None: ...
+
+
 class _ReadoutLoss(torch.autograd.Function):
     """Computes the gradient in the forward pass, from each slice's probabilities."""
 
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: _Context,
         x: Tensor,
         weight: Tensor,
         bias: Tensor | None,
@@ -219,7 +229,7 @@ class _ReadoutLoss(torch.autograd.Function):
         return total
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _Context, slope: Tensor) -> tuple[Tensor | None, ...]:
         # In place, since there is only one backward pass.
         parts = (None if part is None else part.mul_(slope) for part in ctx.saved_tensors)
         return *parts, None, None, None, None, None
@@ -230,7 +240,7 @@ class _TargetScores(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, dtype: torch.dtype, size: int
+        ctx: _Context, x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, dtype: torch.dtype, size: int
     ) -> tuple[Tensor, Tensor]:
         count, slices = len(x), _Slices(x, weight, bias, dtype, size)
         targets = F.pad(target, (0, slices.short))[:, None]
@@ -244,7 +254,7 @@ class _TargetScores(torch.autograd.Function):
         return (chosen - norms)[:count, 0], (mean - norms)[:count, 0]
 
     @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _Context, *slopes: Tensor) -> tuple[Tensor | None, ...]:
         x, weight, bias, targets, norms = ctx.saved_tensors
         slices = _Slices(x, weight, bias, ctx.dtype, ctx.size)
         gradients = _Gradients(slices, weight, bias)

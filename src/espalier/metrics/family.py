@@ -38,7 +38,7 @@ class Family(ABC, Generic[T]):
 
         Args:
             texts: what the family is computed from: one of `espalier.metrics.texts`, or, for a user's own family, a
-                run's outputs (`espalier.tasks.task.Outputs`), whose table has one row per segment.
+                run's outputs (`espalier.tasks.data.Outputs`), whose table has one row per segment.
         """
 
     @property
@@ -107,7 +107,7 @@ def family_scores(
 # --- Settings as text ------------------------------------------------------------------------------------------------
 
 
-def _written(name: str, value: Any) -> str:
+def _written(name: str, value: object) -> str:
     """A setting in a key; "" if it is left out."""
     if isinstance(value, bool):
         return name if value else ""
@@ -116,7 +116,7 @@ def _written(name: str, value: Any) -> str:
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _read(kind: Any, name: str, text: str) -> Any:
+def _read(kind: object, name: str, text: str) -> object:
     """The inverse of `_written`. Raises a ValueError for a text that is no value of this type."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
@@ -138,7 +138,7 @@ def _read(kind: Any, name: str, text: str) -> Any:
     raise ValueError(f"'{text}' is no {name}")
 
 
-def _unset(kind: Any) -> Any:
+def _unset(kind: object) -> bool | None:
     """The value of a setting that is left out."""
     if kind is bool:
         return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from espalier.io.registry import Registry
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import PARTS, Family, Part
 from espalier.metrics.metric import Metric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _METRICS: Final = "espalier.metrics"
 
@@ -103,8 +106,17 @@ def own_names() -> list[str]:
     return [name for name in METRICS if "/" not in name]
 
 
+class Tabled(Protocol):
+    """A run's outputs (`espalier.tasks.data.Outputs`)."""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per text."""
+        ...
+
+
 @dataclass(frozen=True)
-class Own(Family[Any]):
+class Own(Family[Tabled]):
     """A user's own family.
 
     Attributes:
@@ -124,7 +136,7 @@ class Own(Family[Any]):
             raise ConfigError.unknown("metric", self.metric, known, where=where)
         return METRICS[self.metric]()
 
-    def statistics(self, outputs: Any, /) -> Array:
+    def statistics(self, outputs: Tabled, /) -> Array:
         """(texts, k), one row per row of `outputs.table`.
 
         Raises:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from espalier.io.errors import EspalierError
+from espalier.metrics.bootstrap import Array
 from espalier.metrics.ted import Nodes, full_distances, nodes_of
 from espalier.syntax.constituency import read_tree
 
@@ -18,7 +19,7 @@ MAX_NODES: Final = 150
 _LIBRARY: Final = "apted"
 
 
-def ted_audit(references: Sequence[str], hypotheses: Sequence[str], statistics: Any, *, seed: int) -> dict[str, Any]:
+def ted_audit(references: Sequence[str], hypotheses: Sequence[str], statistics: Array, *, seed: int) -> dict[str, Any]:
     """Compare distances of whole trees with those of apted, for at most `PAIRS` pairs.
 
     Args:

@@ -5,14 +5,15 @@ Import this module only when a distance is needed: importing numba takes 0.2 s, 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 from numba import njit
+
+IntArray = npt.NDArray[np.int64]
 
 
 @njit  # type: ignore[untyped-decorator]
-def tree_edit_distance(labels: Any, levels: Any, other_labels: Any, other_levels: Any) -> int:
+def tree_edit_distance(labels: IntArray, levels: IntArray, other_labels: IntArray, other_levels: IntArray) -> int:
     """The smallest number of node insertions, deletions and renamings that turn one ordered tree into the other.
 
     The paper numbers nodes in post-order and removes the last root of a forest. Here nodes are in pre-order and the
@@ -51,7 +52,7 @@ def tree_edit_distance(labels: Any, levels: Any, other_labels: Any, other_levels
 
 
 @njit  # type: ignore[untyped-decorator]
-def _ends(levels: Any) -> Any:
+def _ends(levels: IntArray) -> IntArray:
     """(nodes,) end of the subtree of each node."""
     ends = np.empty(len(levels), np.int64)
     for node in range(len(levels) - 1, -1, -1):
@@ -63,7 +64,7 @@ def _ends(levels: Any) -> Any:
 
 
 @njit  # type: ignore[untyped-decorator]
-def _is_key(node: int, levels: Any, ends: Any) -> bool:
+def _is_key(node: int, levels: IntArray, ends: IntArray) -> bool:
     """Whether a node is the root or has a later sibling, so that no larger subtree ends where its own ends."""
     end = ends[node]
     return node == 0 or (end < len(levels) and levels[end] == levels[node])

@@ -14,11 +14,20 @@ from espalier.io.protocols import fault, first_fault, members
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+    from typing_extensions import TypeIs
+
+    from espalier.datasets.batch import Batch
+    from espalier.datasets.encoding import Vocabulary
 
 #: Where an error sends its reader.
 REMEDY = "see espalier/models/contract.py"
 
 Self_ = TypeVar("Self_", bound="State")
+State_ = TypeVar("State_", bound="State")
+Nodes_ = TypeVar("Nodes_", bound="TreeNodes")
+View_co = TypeVar("View_co", covariant=True)
+Batch_contra = TypeVar("Batch_contra", bound="Batch", contravariant=True)
+Vocabulary_co = TypeVar("Vocabulary_co", bound="Vocabulary", covariant=True)
 
 
 class State(Protocol):
@@ -44,7 +53,7 @@ def scattered(losses: Tensor, real: Tensor) -> Tensor:
     return losses.new_zeros(real.shape).masked_scatter(real, losses)
 
 
-class NetworkSettings(Protocol):
+class NetworkSettings(Protocol[View_co]):
     """The settings `network` of a model in params.yaml, as a pydantic model."""
 
     @property
@@ -58,7 +67,7 @@ class NetworkSettings(Protocol):
         ...
 
     @property
-    def view(self) -> Any:
+    def view(self) -> View_co:
         """The parts of an example that the model reads, as an argument of its data's `batch`."""
         ...
 
@@ -67,36 +76,36 @@ class NetworkSettings(Protocol):
         ...
 
 
-class Model(Protocol):
-    """What training requires of every model."""
+class Model(Protocol[Batch_contra, Vocabulary_co, View_co]):
+    """What training requires of every model: it reads a batch, which a view makes of ids of a vocabulary."""
 
     @property
-    def config(self) -> NetworkSettings:
+    def config(self) -> NetworkSettings[View_co]:
         """The settings from which the model was built."""
         ...
 
     @property
-    def vocabulary(self) -> Any:
+    def vocabulary(self) -> Vocabulary_co:
         """The vocabulary for which the model was built."""
         ...
 
-    def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
+    def forward(self, batch: Batch_contra, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood, in nats, over the targets of a batch, with label smoothing."""
         ...
 
 
-class ChainModel(Model, Protocol):
+class ChainModel(Model[Batch_contra, Vocabulary_co, View_co], Protocol[Batch_contra, Vocabulary_co, View_co, State_]):
     """A model that writes a sequence from left to right. Its batches have a length and a `device`."""
 
-    def token_losses(self, batch: Any) -> Tensor:
+    def token_losses(self, batch: Batch_contra) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         ...
 
-    def start(self, batch: Any) -> Any:
+    def start(self, batch: Batch_contra) -> State_:
         """The state before the first token."""
         ...
 
-    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+    def step(self, tokens: Tensor, state: State_) -> tuple[Tensor, State_]:
         """Read one token per prefix, (batch,).
 
         The old state must not be used again, since its caches may be overwritten. `select` copies them.
@@ -117,7 +126,9 @@ class TreeNodes(State, Protocol):
     child_hidden: Tensor
 
 
-class TreeModel(Model, Protocol):
+class TreeModel(
+    Model[Batch_contra, Vocabulary_co, View_co], Protocol[Batch_contra, Vocabulary_co, View_co, State_, Nodes_]
+):
     """A model that writes a K-ary tree from the root down: the K children of a node at once, given its ancestors.
 
     Attributes:
@@ -126,19 +137,19 @@ class TreeModel(Model, Protocol):
 
     arity: int
 
-    def tree_losses(self, batch: Any) -> Tensor:
+    def tree_losses(self, batch: Batch_contra) -> Tensor:
         """(batch,) nats of each tree."""
         ...
 
-    def start(self, batch: Any) -> Any:
+    def start(self, batch: Batch_contra) -> State_:
         """The encoded sources, one row per source. `select` repeats or drops rows."""
         ...
 
-    def roots(self, state: Any) -> Tensor:
+    def roots(self, state: State_) -> Tensor:
         """(sources, vocabulary) log-probabilities of the root."""
         ...
 
-    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: Any) -> Any:
+    def nodes(self, tokens: Tensor, hidden: Tensor | None, state: State_) -> Nodes_:
         """Nodes with the given `tokens`, (nodes,), as `TreeNodes`.
 
         Args:
@@ -147,7 +158,7 @@ class TreeModel(Model, Protocol):
         """
         ...
 
-    def child(self, k: int, nodes: Any, earlier: Tensor) -> Tensor:
+    def child(self, k: int, nodes: Nodes_, earlier: Tensor) -> Tensor:
         """(nodes, vocabulary) log-probabilities of child k, from 0, given the earlier children, (nodes, k).
 
         The tensor must be new, since the search overwrites the entries of forbidden tokens.
@@ -198,13 +209,23 @@ def check_model(model: nn.Module, architecture: str) -> None:
         raise _lacking(architecture, f"its model, {type(model).__name__},", found, f"every {form} model needs")
 
 
-def form_of(model: Any) -> tuple[type, str]:
+def is_tree(model: object) -> TypeIs[TreeModel[Any, Any, Any, Any, Any]]:
+    """Whether a model follows the tree protocol."""
+    return form_of(model)[1] == "tree"
+
+
+def is_chain(model: object) -> TypeIs[ChainModel[Any, Any, Any, Any]]:
+    """Whether a model follows the chain protocol, as all models of the contract do that are no trees."""
+    return not is_tree(model)
+
+
+def form_of(model: object) -> tuple[type, str]:
     """The protocol that a model or its class follows: the tree protocol if it has a member that only trees have."""
     alone = set(members(TreeModel)) - set(members(ChainModel))
     return (TreeModel, "tree") if any(hasattr(model, name) for name in alone) else (ChainModel, "chain")
 
 
-def _fault(model: Any, protocol: type, name: str) -> str | None:
+def _fault(model: object, protocol: type, name: str) -> str | None:
     # Every module has a `forward`; torch's own raises NotImplementedError.
     if getattr(getattr(model, name, None), "__name__", "") == "_forward_unimplemented":
         return "has no forward"

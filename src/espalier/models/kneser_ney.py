@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,9 @@ class _Level:
         rests = 1 - np.add.reduceat(shares, starts[:-1])
         return cls(histories, starts, grams, grams % size, shares, rests)
 
-    def extend(self, numbers: IntArray, known: npt.NDArray[np.bool_], parts: IntArray, radix: int) -> Any:
+    def extend(
+        self, numbers: IntArray, known: npt.NDArray[np.bool_], parts: IntArray, radix: int
+    ) -> tuple[IntArray, npt.NDArray[np.bool_]]:
         """Index of each extended history in this level, and whether the level has it."""
         if not len(self.histories):
             return numbers, np.zeros_like(known)

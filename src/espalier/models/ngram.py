@@ -7,21 +7,26 @@ history, P(w | w_-1 s) backs off to P(w | s), and that to P(w).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from espalier.datasets.batch import Batch
+from espalier.datasets.encoding import Vocabulary
 from espalier.datasets.vocabulary import BOS, PAD
 from espalier.models.contract import Loss
 from espalier.models.kneser_ney import IntArray, KneserNey
 
+View_co = TypeVar("View_co", covariant=True)
+Vocabulary_ = TypeVar("Vocabulary_", bound=Vocabulary)
+
 
 @dataclass(frozen=True)
-class NGramConfig:
+class NGramConfig(Generic[View_co]):
     """Settings of the model.
 
     Attributes:
@@ -30,7 +35,7 @@ class NGramConfig:
         discounts: 1, or 3 for modified Kneser-Ney smoothing.
     """
 
-    view: Any
+    view: View_co
     order: int = 3
     discounts: Literal[1, 3] = 1
     width: int = 1
@@ -57,14 +62,30 @@ class NGramState:
         return replace(self, history=self.history[rows], contexts=self.contexts[rows])
 
 
-class NGram:
+@runtime_checkable
+class Structured(Protocol):
+    """A batch with structures: for each, (batch, time) symbols of the targets."""
+
+    structures: Mapping[str, Tensor]
+
+
+@runtime_checkable
+class Symbolic(Protocol):
+    """A vocabulary with symbols of structures."""
+
+    def symbol_count(self, structure: str) -> int:
+        """The number of symbol ids of a structure."""
+        ...
+
+
+class NGram(Generic[Vocabulary_, View_co]):
     """An n-gram model fitted to rows of targets."""
 
-    def __init__(self, config: NGramConfig, vocabulary: Any, counts: KneserNey) -> None:
+    def __init__(self, config: NGramConfig[View_co], vocabulary: Vocabulary_, counts: KneserNey) -> None:
         self.config, self.vocabulary, self.counts = config, vocabulary, counts
 
     @classmethod
-    def fit(cls, config: NGramConfig, vocabulary: Any, batches: Sequence[Any], size: int) -> Self:
+    def fit(cls, config: NGramConfig[View_co], vocabulary: Vocabulary_, batches: Sequence[Batch], size: int) -> Self:
         """Count the n-grams of targets, each preceded by `order` - 1 times `BOS`.
 
         Args:
@@ -86,7 +107,7 @@ class NGram:
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
-    def start(self, batch: Any) -> NGramState:
+    def start(self, batch: Batch) -> NGramState:
         """The state before the first token; `step` reads `BOS` first."""
         contexts, _ = _contexts(batch, self.vocabulary)
         return NGramState(np.full((len(batch), self.config.order - 1), BOS), contexts)
@@ -101,7 +122,7 @@ class NGram:
         scores = self.counts.log_probabilities(np.concatenate([symbols, words[:, ::-1]], axis=1))
         return scores.to(tokens.device), NGramState(words, state.contexts, state.place + 1)
 
-    def token_losses(self, batch: Any) -> Tensor:
+    def token_losses(self, batch: Batch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         target, losses = batch.target.cpu().numpy(), np.zeros(batch.target.shape)
         histories = _histories(target, _contexts(batch, self.vocabulary)[0], self.config.order)
@@ -109,22 +130,23 @@ class NGram:
         losses[real] = self.counts.nats(histories[real], target[real])
         return torch.from_numpy(losses).to(batch.device)
 
-    def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
+    def forward(self, batch: Batch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the batch's targets."""
         return Loss(self.token_losses(batch).sum(), batch.real.sum())
 
 
-def _contexts(batch: Any, vocabulary: Any) -> tuple[IntArray, int]:
+def _contexts(batch: Batch, vocabulary: Vocabulary) -> tuple[IntArray, int]:
     """(batch, time) one number for all symbols of each target, 0 for specials; and how many numbers there are.
 
     The width is 0 if the batch has no structures.
     """
     contexts, kinds = np.zeros(batch.target.shape, np.int64), 1
-    structures = getattr(batch, "structures", {})
-    for name, symbols in structures.items():
+    if not (isinstance(batch, Structured) and isinstance(vocabulary, Symbolic) and batch.structures):
+        return contexts[:, :0], kinds
+    for name, symbols in batch.structures.items():
         contexts = contexts * vocabulary.symbol_count(name) + symbols.cpu().numpy()
         kinds *= vocabulary.symbol_count(name)
-    return (contexts if structures else contexts[:, :0]), kinds
+    return contexts, kinds
 
 
 def _histories(target: IntArray, contexts: IntArray, order: int) -> IntArray:

@@ -13,17 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Generic, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from espalier.datasets.dialogue.data import DialogueBatch, DialogueView
 from espalier.datasets.vocabulary import BOS, EOS
 from espalier.io.errors import ConfigError
 from espalier.models.contract import Loss
 from espalier.models.kneser_ney import IntArray, KneserNey
-from espalier.models.ngram import NGramConfig
+from espalier.models.ngram import NGramConfig, Vocabulary_
 
 
 @dataclass
@@ -59,21 +60,27 @@ class NGramTreeNodes:
         return NGramTreeNodes(self.above[index], self.child_hidden[index])
 
 
-class NGramTree:
+class NGramTree(Generic[Vocabulary_]):
     """An n-gram model fitted to trees.
 
     Raises:
         ConfigError: `config.order` is below 2.
     """
 
-    def __init__(self, config: NGramConfig, vocabulary: Any, counts: KneserNey) -> None:
+    def __init__(self, config: NGramConfig[DialogueView], vocabulary: Vocabulary_, counts: KneserNey) -> None:
         if config.order < 2:
             raise ConfigError(f"is {config.order}", where="order", remedy="2 or more: a child and its parent")
         self.config, self.vocabulary, self.counts = config, vocabulary, counts
         self.arity: int = config.view.arity
 
     @classmethod
-    def fit(cls, config: NGramConfig, vocabulary: Any, batches: Sequence[Any], size: int) -> Self:
+    def fit(
+        cls,
+        config: NGramConfig[DialogueView],
+        vocabulary: Vocabulary_,
+        batches: Sequence[DialogueBatch],
+        size: int,
+    ) -> Self:
         """Count the roots and the children of trees.
 
         Args:
@@ -89,17 +96,17 @@ class NGramTree:
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
-    def tree_losses(self, batch: Any) -> Tensor:
+    def tree_losses(self, batch: DialogueBatch) -> Tensor:
         """(batch,) nats of each tree."""
         histories, tokens, owners = _choices(batch, self.arity, self.config.order)
         nats = np.bincount(owners, self.counts.nats(histories, tokens), len(batch))
         return torch.from_numpy(nats).to(batch.device)
 
-    def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
+    def forward(self, batch: DialogueBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood: K n + 1 choices for a tree of n words."""
         return Loss(self.tree_losses(batch).sum(), torch.tensor(len(batch) + batch.below.numel(), device=batch.device))
 
-    def start(self, batch: Any) -> NGramTreeState:
+    def start(self, batch: DialogueBatch) -> NGramTreeState:
         """The rows of the batch."""
         return NGramTreeState(torch.arange(len(batch), device=batch.device))
 
@@ -129,7 +136,7 @@ class NGramTree:
 # --- Histories -------------------------------------------------------------------------------------------------------
 
 
-def _choices(batch: Any, k: int, order: int) -> tuple[IntArray, IntArray, IntArray]:
+def _choices(batch: DialogueBatch, k: int, order: int) -> tuple[IntArray, IntArray, IntArray]:
     """For all roots, then all children: histories (n, order), tokens (n,), and rows of the batch (n,).
 
     A history is the child's place, its parent, its grandparent and so on, with `BOS` above the root.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
 
+from espalier.datasets.batch import Batch
 from espalier.io.errors import ConfigError
-from espalier.models.contract import REMEDY, Loss, form_of
+from espalier.models.contract import REMEDY, Loss, is_chain
 
 
-def check_outputs(model: nn.Module, batch: Any, architecture: str) -> None:
+def check_outputs(model: nn.Module, batch: Batch, architecture: str) -> None:
     """Verify on one batch that a model's methods return what the contract requires.
 
     Torch's generator is left unchanged.
@@ -34,12 +33,12 @@ def check_outputs(model: nn.Module, batch: Any, architecture: str) -> None:
         )
 
 
-def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
+def _wrong_output(model: nn.Module, batch: Batch) -> tuple[str, str] | None:
     """A wrong return value of a model, and what was expected; None if all are right."""
     loss = model(batch)
     if not (isinstance(loss, Loss) and all(torch.is_tensor(part) and part.ndim == 0 for part in loss)):
         return f"forward returns {_shown(loss)}", "Loss(total, targets), two scalars"
-    if form_of(model)[1] == "tree":
+    if not is_chain(model):
         return None
     losses = model.token_losses(batch)
     if not torch.is_tensor(losses) or losses.ndim != 2 or len(losses) != len(batch):
@@ -55,7 +54,7 @@ def _wrong_output(model: Any, batch: Any) -> tuple[str, str] | None:
     return None
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """The type of a value; for a tensor also its shape."""
     shape = getattr(value, "shape", None)
     return type(value).__name__ + (f" of shape {tuple(shape)}" if shape is not None else "")

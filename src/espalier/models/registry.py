@@ -6,7 +6,7 @@ To add one: `ARCHITECTURES["mine"] = Architecture(MySettings, "verse", "my.modul
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel
 
@@ -24,6 +24,7 @@ from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 if TYPE_CHECKING:
     from torch import nn
 
+    from espalier.datasets.encoding import Vocabulary
     from espalier.models.contract import NetworkSettings
 
 
@@ -42,7 +43,7 @@ class Architecture:
     encoding: str
     model: str | type
 
-    def build(self, config: NetworkSettings, vocabulary: Any) -> nn.Module:
+    def build(self, config: NetworkSettings[object], vocabulary: Vocabulary) -> nn.Module:
         """Build a model with random weights, drawn from torch's generator.
 
         Raises:

@@ -9,12 +9,14 @@ a frame.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.datasets.dialogue.data import DialogueBatch
+from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
@@ -71,18 +73,18 @@ class RNNSeq2Seq(nn.Module):
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
-    def forward(self, batch: Any, smoothing: float = 0.0) -> Loss:
+    def forward(self, batch: DialogueBatch | VerseBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the words of the targets and EOS."""
         real = batch.real
         return Loss(self.readout.loss(self._features(batch)[real], batch.target[real], smoothing), real.sum())
 
-    def token_losses(self, batch: Any) -> Tensor:
+    def token_losses(self, batch: DialogueBatch | VerseBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         real = batch.real
         scores = self.readout.target_scores(self._features(batch)[real], batch.target[real]).chosen
         return scattered(-scores, real)
 
-    def start(self, batch: Any) -> RNNSeq2SeqState:
+    def start(self, batch: DialogueBatch | VerseBatch) -> RNNSeq2SeqState:
         """Encode the sources. h_0 = tanh(V x + b), where x is the last state of the encoder."""
         post = self.post_encoder(getattr(batch, self.config.source), self.config.dropout)
         return RNNSeq2SeqState(post, torch.arange(len(batch), device=batch.device), self.initial(post.last).tanh())
@@ -96,7 +98,7 @@ class RNNSeq2Seq(nn.Module):
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
 
-    def _features(self, batch: Any) -> Tensor:
+    def _features(self, batch: DialogueBatch | VerseBatch) -> Tensor:
         """(batch, time, readout) features of every place."""
         state, x = self.start(batch), self._drop(self.embedding(batch.inputs))
         if self.post_encoder.context == "last":

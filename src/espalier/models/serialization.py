@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from pydantic import BaseModel, ValidationError
@@ -35,6 +35,30 @@ WEIGHTS = "seed[0-9]*.safetensors"
 DIGESTS = "sha256"
 
 
+@runtime_checkable
+class NamedIds(Vocabulary, Protocol):
+    """A vocabulary whose ids are comparable with those of another."""
+
+    @property
+    def meanings(self) -> list[tuple[str, str]]:
+        """The kind and meaning of each id."""
+        ...
+
+
+@runtime_checkable
+class NamedSymbols(Protocol):
+    """A vocabulary with separate symbols of structures."""
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """The names of the structures."""
+        ...
+
+    def symbol_meanings(self, structure: str) -> list[tuple[str, str]]:
+        """The kind and meaning of each symbol id of a structure."""
+        ...
+
+
 def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int) -> None:
     """Write the weights of one seed, the settings and the vocabulary into the folder of a model."""
     config: BaseModel = model.config  # type: ignore[assignment]
@@ -50,7 +74,7 @@ def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary
         raise ArtifactError(f"cannot write ({error})", where=file, remedy="free disk space and run again") from error
 
 
-def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Any]:
+def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabulary]:
     """Load a trained model, in evaluation mode, and its vocabulary.
 
     Args:
@@ -111,7 +135,7 @@ def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
     return digests
 
 
-def map_weights(model: nn.Module, vocabulary: Any, folder: Path) -> dict[str, int]:
+def map_weights(model: nn.Module, vocabulary: Vocabulary, folder: Path) -> dict[str, int]:
     """Load the weights of a trained model (lowest seed) into `model`, which has another vocabulary.
 
     Some tensors have one row per id. The model lists them in `vocabulary_rows`, and in `symbol_rows` if it has separate
@@ -130,7 +154,7 @@ def map_weights(model: nn.Module, vocabulary: Any, folder: Path) -> dict[str, in
         ConfigError: the model does not name `vocabulary_rows`.
     """
     named: tuple[str, ...] = getattr(model, "vocabulary_rows", ())
-    if not named:
+    if not named or not isinstance(vocabulary, NamedIds):
         raise ConfigError(
             f"{type(model).__name__} does not say which of its weights belong to words",
             where="training.init_vocab",
@@ -147,8 +171,8 @@ def map_weights(model: nn.Module, vocabulary: Any, folder: Path) -> dict[str, in
     pairs = dict.fromkeys(named, _same_rows(own, theirs))
     copied, count = len(pairs[named[0]]), len(own)
     for name, structure in getattr(model, "symbol_rows", {}).items():
-        symbols = vocabulary.symbol_meanings(structure)
-        pairs[name] = _same_rows(symbols, known.symbol_meanings(structure) if structure in known.structures else [])
+        symbols = _symbols(vocabulary, structure)
+        pairs[name] = _same_rows(symbols, _symbols(known, structure))
         copied, count = copied + len(pairs[name]), count + len(symbols)
     state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     _require_shapes(_shapes(state, pairs), _shapes(weights, pairs), file)
@@ -176,6 +200,13 @@ def read_weights(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             return {name: opened.get_tensor(name) for name in opened.keys()}, digests  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
         raise _damaged(file, f"not readable as weights ({error})") from error
+
+
+def _symbols(vocabulary: Vocabulary, structure: str) -> list[tuple[str, str]]:
+    """The meanings of the symbols of a structure; none if the vocabulary lacks it."""
+    if isinstance(vocabulary, NamedSymbols) and structure in vocabulary.structures:
+        return vocabulary.symbol_meanings(structure)
+    return []
 
 
 def _same_rows(own: Sequence[tuple[str, str]], theirs: Sequence[tuple[str, str]]) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
@@ -18,56 +18,37 @@ from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import words_and_tags
 from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.vocabulary import EOS, SPECIALS
-from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.metrics.family import statistics_of
 from espalier.metrics.structure import HEADLINE, Likelihood, library_scores, likelihood_statistics, structure_families
 from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.tasks.chance import chance_seeds, known_rows
-from espalier.tasks.sequence_search import decode, prefixes
-from espalier.tasks.task import (
+from espalier.tasks.compose_decoder import ComposeDecoder
+from espalier.tasks.data import (
     SEGMENT_COLUMNS,
     BaselineRow,
-    Decoder,
     Inputs,
     NGramRow,
     Outputs,
     Ready,
     RunOptions,
-    Scoring,
     Segments,
-    shown_settings,
 )
+from espalier.tasks.sequence_search import decode
+from espalier.tasks.settings import Scoring
 from espalier.text.language import Language, join_tokens, tokens_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
+    from espalier.corpora.records import Sentence
     from espalier.datasets.structure.data import StructureBatch, StructureData
+    from espalier.datasets.structure.encode import StructureSettings
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
-
-
-class ComposeDecoder(Decoder):
-    """Settings of decoding: `decoder` of a run in params.yaml."""
-
-    #: "continue": each text starts with the prompt of its record; "none": with nothing.
-    prompt: Literal["continue", "none"] = "continue"
-    #: Make each text exactly as long as its template.
-    frame: bool = False
-    method: Literal["top_k", "beam"] = "top_k"
-    top_k: int = Field(32, ge=1, le=MAX_TOP_K)
-    temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
-    beam: int = Field(5, ge=1, le=MAX_BEAM)
-    length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
-    #: Without `frame`: a text is at most this many tokens longer than its template.
-    slack: int = Field(20, ge=0, le=10_000)
-
-    @property
-    def extra_tokens(self) -> int:
-        """The number of tokens by which a text may be longer than its template."""
-        return 0 if self.frame else self.slack
+    from espalier.models.contract import NetworkSettings
+    from espalier.tasks.compose_decoder import ComposeModel
 
 
 class ComposeScoring(Scoring):
@@ -86,7 +67,7 @@ class ComposeTask:
     judge = None
     likelihood_columns = ("nll", "tokens", "word_nll", "words", "own_weight")
 
-    def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow]:
+    def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow[StructureView]]:
         """N-gram models as baselines: without structures, with each structure, and with all structures.
 
         Histories have four words or three characters, or three words with a structure. A longer history lowers dev
@@ -104,28 +85,20 @@ class ComposeTask:
         """English words are passed to the parser. Chinese lines are segmented into words anew."""
         return language == "en"
 
-    def check(self, decoder: ComposeDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """Check that texts fit the model's positions, and that the dataset has the structures that the model reads."""
-        if missing := [name for name in network.view.structures if name not in dataset.structures]:
-            raise ConfigError(
-                f"the dataset has no structure {missing[0]}, which the model reads",
-                where="dataset",
-                remedy=f"add it to the dataset's structures, which are {', '.join(dataset.structures) or 'none'}",
-            )
-        if (tokens := dataset.max_length + 1 + decoder.extra_tokens) > network.positions:
-            raise ConfigError(
-                f"texts of up to {tokens} tokens, of a model that has {network.positions} positions",
-                where="decoder",
-                remedy="raise the model's network.positions, or lower the dataset's max_length or decoder.slack",
-            )
-
-    def needs_annotation(self, network: Any, dataset: Any) -> bool:
+    def needs_annotation(self, network: NetworkSettings[StructureView], dataset: StructureSettings) -> bool:
         """The tagger of the corpus finds the structures of written texts."""
         return True
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
-    def inputs(self, ready: Ready, model: Any, decoder: ComposeDecoder, options: RunOptions, seed: int) -> list[Inputs]:
+    def inputs(
+        self,
+        ready: Ready[Sentence, StructureData],
+        model: ComposeModel,
+        decoder: ComposeDecoder,
+        options: RunOptions,
+        seed: int,
+    ) -> list[Inputs[StructureData, Hypothesis]]:
         """Each template `samples` times. Texts of one group, such as a song, form one cluster.
 
         Raises:
@@ -138,6 +111,7 @@ class ComposeTask:
                 where="network.positions",
                 remedy="raise it, or lower decoder.slack",
             )
+        language = ready.data.vocabulary.language
         given = _prompts(ready.data) if decoder.prompt == "continue" else [0] * len(ready.records)
         rows = [
             [
@@ -146,7 +120,7 @@ class ComposeTask:
                     "cluster": record.group or record.id,
                     "sample": sample,
                     "prompt": prompt,
-                    "reference": join_tokens(_tokens(record), record.language),
+                    "reference": join_tokens(_tokens(record), language),
                     "reference_words": record.target_words,
                     "reference_tags": record.target_tags,
                 }
@@ -156,12 +130,8 @@ class ComposeTask:
         ]
         return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
 
-    def prefixes(self, decoder: ComposeDecoder) -> int:
-        """The beam size; 1 for sampling."""
-        return prefixes(decoder)
-
     def generate(
-        self, model: Any, batch: StructureBatch, decoder: ComposeDecoder, seeds: Sequence[int]
+        self, model: ComposeModel, batch: StructureBatch, decoder: ComposeDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
         """The texts for each template of the batch, including prompts: one by sampling, `beam` by search."""
         from espalier.decoding.constraints.template import TemplateConstraint
@@ -173,7 +143,7 @@ class ComposeTask:
         return decode(model, batch, decoder, seeds, constraint, max_ids)
 
     def columns(
-        self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: ComposeDecoder
+        self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: ComposeModel, decoder: ComposeDecoder
     ) -> dict[str, Any]:
         """The text. Its prompt is kept as given, even if the vocabulary lacks a token."""
         vocabulary = model.vocabulary
@@ -181,7 +151,7 @@ class ComposeTask:
         ids = hypothesis.tokens[len(prompt) :] if hypothesis else []
         return {"text": join_tokens([*prompt, *map(vocabulary.token, ids)], vocabulary.language)}
 
-    def likelihood(self, model: Any, batch: StructureBatch) -> dict[str, Tensor]:
+    def likelihood(self, model: ComposeModel, batch: StructureBatch) -> dict[str, Tensor]:
         """Nats and counts of all targets, and without end marks; and the attention weight on the own symbol.
 
         `own_weight` is the weight of the best head; 0 if the model does not attend to symbols.
@@ -200,12 +170,12 @@ class ComposeTask:
             "own_weight": own,
         }
 
-    def facts(self, model: Any) -> dict[str, str]:
+    def facts(self, model: ComposeModel) -> dict[str, str]:
         """The structures of the dataset, which are scored even if the model does not read them."""
         return {"structures": " ".join(model.vocabulary.structures)}
 
     def baselines(
-        self, table: pd.DataFrame, ready: Ready, train: StructureData, seed: int
+        self, table: pd.DataFrame, ready: Ready[Sentence, StructureData], train: StructureData, seed: int
     ) -> Mapping[str, BaselineRow]:
         """Tagged references (a ceiling of the structures), random training lines, and topic words (floors).
 
@@ -241,7 +211,7 @@ class ComposeTask:
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
-    def statistics(self, outputs: Outputs, scoring: ComposeScoring) -> list[Segments]:
+    def statistics(self, outputs: Outputs[StructureData], scoring: ComposeScoring) -> list[Segments]:
         """Likelihood, BLEU of text and structures, length and variety of each text; likelihood of the dev split."""
         table, dev, language, train = outputs.table, outputs.dev, outputs.language, outputs.training()
         parses = outputs.parses()
@@ -267,33 +237,19 @@ class ComposeTask:
         statistics = likelihood_statistics(_likelihood(dev), scoring.padded)
         return [test, Segments(dev[keys], {Likelihood(scoring.padded, "dev"): statistics})]
 
-    def headline(self, outputs: Outputs) -> Mapping[str, str]:
+    def headline(self, outputs: Outputs[StructureData]) -> Mapping[str, str]:
         """Perplexity, BLEU of text and of structures, length, and the share of lines that occur in training."""
         return HEADLINE
 
-    def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
+    def counts(self, outputs: Outputs[StructureData], scoring: ComposeScoring) -> dict[str, int]:
         """The numbers of clusters, and of texts that could not be tagged, whose structures count as wrong."""
         return {
             "clusters": int(outputs.table["cluster"].nunique()),
             "not parsed": int((outputs.parses()["reason"] != "").sum()),
         }
 
-    def settings(self, decoder: ComposeDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        """The settings to show. Settings that the method does not use are None or left out."""
-        beam = decoder.method == "beam"
-        never = ["prompt", "frame", "method", "top_k", "beam", "temperature" if beam else "length_power"]
-        return {
-            "protocol": "frame" if decoder.frame else "free",
-            "prompt": decoder.prompt,
-            "decoder": "beam" if beam else "top-k",
-            "k": None if beam else decoder.top_k,
-            "beam": decoder.beam if beam else None,
-            **shown_settings(decoder, (), [*never, *(["slack"] if decoder.frame else [])]),
-            "samples": samples if samples > 1 else None,
-        }
 
-
-def _tokens(record: Any) -> list[str]:
+def _tokens(record: Sentence) -> list[str]:
     words, _ = words_and_tags(record)
     return [token for word in words for token in word]
 

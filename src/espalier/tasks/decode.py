@@ -4,26 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from espalier.datasets.batch import Batch
+from espalier.datasets.encoding import Split
+from espalier.datasets.ragged import IntArray
 from espalier.decoding.bounds import PREFIXES
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+from espalier.models.contract import Model
+from espalier.tasks.data import Inputs, Ready, RunOptions
 from espalier.tasks.likelihood import measured
-from espalier.tasks.task import Inputs, Judge, Ready, RunOptions, Task
+from espalier.tasks.settings import Decoder
+from espalier.tasks.task import DecodingTask, Judge
 
 if TYPE_CHECKING:
     import torch
 
-#: Iterates over items, of which the text says what is done with them, such as with a progress bar.
-Follow = Callable[[Sequence[Any], str], Iterable[Any]]
+Record_ = TypeVar("Record_")
+Data_ = TypeVar("Data_", bound=Split[Any, Any, Any])
+Batch_ = TypeVar("Batch_", bound=Batch)
+Model_ = TypeVar("Model_", bound=Model[Any, Any, Any])
+Decoder_ = TypeVar("Decoder_", bound=Decoder[Any, Any])
+Hypothesis_ = TypeVar("Hypothesis_")
+
+#: Iterates over parts of rows, of which the text says what is done with them, such as with a progress bar.
+Follow = Callable[[Sequence[IntArray], str], Iterable[IntArray]]
 
 
 @dataclass(frozen=True)
-class Decoding:
+class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
     """The decoding of one model.
 
     Attributes:
@@ -36,15 +49,15 @@ class Decoding:
         follow: wraps the iteration over batches, for example with a progress bar.
     """
 
-    task: Task
-    model: Any
-    decoder: Any
+    task: DecodingTask[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]
+    model: Model_
+    decoder: Decoder_
     options: RunOptions
     seed: int
     device: torch.device
     follow: Follow
 
-    def outputs(self, ready: Ready) -> pd.DataFrame:
+    def outputs(self, ready: Ready[Record_, Data_]) -> pd.DataFrame:
         """The output rows of a split (`Outputs.table`).
 
         Raises:
@@ -52,7 +65,7 @@ class Decoding:
         """
         return pd.concat([self._outputs_of(part) for part in self._inputs(ready)], ignore_index=True)
 
-    def likelihoods(self, ready: Ready | None) -> pd.DataFrame | None:
+    def likelihoods(self, ready: Ready[Record_, Data_] | None) -> pd.DataFrame | None:
         """The likelihood of each reference of a split; None if the split has no rows."""
         if ready is None or not len(ready.data):
             return None
@@ -61,17 +74,17 @@ class Decoding:
         clusters = {row["id"]: row["cluster"] for row in prompts}
         return table.assign(cluster=table["id"].map(clusters), seed=self.seed, sample=0)
 
-    def _inputs(self, ready: Ready) -> list[Inputs]:
+    def _inputs(self, ready: Ready[Record_, Data_]) -> list[Inputs[Data_, Hypothesis_]]:
         return self.task.inputs(ready, self.model, self.decoder, self.options, self.seed)
 
-    def _outputs_of(self, inputs: Inputs) -> pd.DataFrame:
+    def _outputs_of(self, inputs: Inputs[Data_, Hypothesis_]) -> pd.DataFrame:
         """The output rows of all prompts, ordered by id and sample."""
         data, view = inputs.data, self.model.config.view
         _require_positions(data, self.model, "a model")
         if inputs.check:
             inputs.check()
         order = np.argsort(data.sizes(view)[inputs.prompts], kind="stable")
-        size = max(1, PREFIXES // self.task.prefixes(self.decoder))
+        size = max(1, PREFIXES // self.decoder.prefixes)
         rows = list[dict[str, Any]]()
         for part in self.follow([order[start : start + size] for start in range(0, len(order), size)], "decode"):
             batch = data.batch(inputs.prompts[part], view).to(self.device)
@@ -89,7 +102,9 @@ class Decoding:
             likelihoods = likelihoods.assign(**inputs.measure(needed))
         return _rounded(table.merge(likelihoods, on="id", validate="many_to_one"))
 
-    def _filled(self, inputs: Inputs, prompt: int, hypotheses: list[Any]) -> Iterator[dict[str, Any]]:
+    def _filled(
+        self, inputs: Inputs[Data_, Hypothesis_], prompt: int, hypotheses: list[Hypothesis_]
+    ) -> Iterator[dict[str, Any]]:
         """The output rows for the hypotheses of one prompt."""
         for row in inputs.rows[prompt]:
             for rank in range(inputs.kept):
@@ -97,7 +112,7 @@ class Decoding:
                 numbered = {**row, "seed": self.seed, "sample": row["sample"] + rank}
                 yield numbered | self.task.columns(hypothesis, row, self.model, self.decoder)
 
-    def _likelihoods(self, data: Any, places: Any) -> pd.DataFrame:
+    def _likelihoods(self, data: Data_, places: IntArray) -> pd.DataFrame:
         """`id` and the likelihood of each of these rows."""
         columns = measured(
             self.task.likelihood, self.model, data, places, self.device, lambda parts: self.follow(parts, "likelihood")
@@ -105,7 +120,13 @@ class Decoding:
         return _rounded(pd.DataFrame({"id": [data.ids[place] for place in places], **columns}))
 
 
-def judged(kind: Judge | None, model: Any, table: pd.DataFrame, device: torch.device, follow: Follow) -> pd.DataFrame:
+def judged(
+    kind: Judge[Any, Any, Model_, Any, Any, Any] | None,
+    model: Model_,
+    table: pd.DataFrame,
+    device: torch.device,
+    follow: Follow,
+) -> pd.DataFrame:
     """The output rows with the judge's values for the texts and, prefixed by `reference_`, for the references."""
     if kind is None:  # params.yaml was checked
         raise TypeError("a task without a judge")
@@ -121,7 +142,7 @@ def judged(kind: Judge | None, model: Any, table: pd.DataFrame, device: torch.de
     return pd.concat([table.reset_index(drop=True), *parts], axis=1)
 
 
-def _require_positions(data: Any, model: Any, what: str) -> None:
+def _require_positions(data: Split[Any, Any, Any], model: Model[Any, Any, Any], what: str) -> None:
     if (longest := data.longest(model.config.view)) > model.config.positions:
         raise ConfigError(
             f"a row of {longest} ids, of {what} that has {model.config.positions} positions",

@@ -13,9 +13,7 @@ from espalier.datasets.dialogue.data import DialogueView
 from espalier.io.errors import ConfigError
 from espalier.metrics.dialogue import HEADLINE, library_scores, reply_families
 from espalier.metrics.replies import Replies
-from espalier.tasks.dialogue_decoder import DialogueDecoder, check_arity, length_of
-from espalier.tasks.dialogue_likelihood import batch_nats, exact_nats, mutual_information, recalls, sampled_posts
-from espalier.tasks.task import (
+from espalier.tasks.data import (
     SEGMENT_COLUMNS,
     BaselineRow,
     Inputs,
@@ -23,10 +21,11 @@ from espalier.tasks.task import (
     Outputs,
     Ready,
     RunOptions,
-    Scoring,
     Segments,
-    shown_settings,
 )
+from espalier.tasks.dialogue_decoder import DialogueDecoder, DialogueNetwork, length_of
+from espalier.tasks.dialogue_likelihood import batch_nats, exact_nats, mutual_information, recalls, sampled_posts
+from espalier.tasks.settings import Scoring
 from espalier.tasks.training_replies import reply_columns, training_replies
 from espalier.text.language import Language
 
@@ -34,7 +33,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
+    from espalier.corpora.records import Pair
     from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
+    from espalier.datasets.dialogue.encode import DialogueSettings
+    from espalier.datasets.ragged import IntArray
+    from espalier.datasets.vocabulary import WordVocabulary
+    from espalier.tasks.dialogue_decoder import DialogueModel
+    from espalier.tasks.dialogue_likelihood import FloatArray
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
 
@@ -47,16 +52,7 @@ class DialogueTask:
     judge = None
     likelihood_columns = ("nll", "words", "exact", "recall")
 
-    def check(self, decoder: DialogueDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """Check that `beam` is at least the number of replies, and that trees have a word order (K = 3, or chains)."""
-        if samples > decoder.beam:
-            raise ConfigError(
-                f"{samples} replies of {decoder.beam} beams", where="samples", remedy=f"at most {decoder.beam}"
-            )
-        if network.view.shape == "tree":
-            check_arity(network.view.arity)
-
-    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+    def ngrams(self, vocabulary: WordVocabulary) -> Mapping[str, NGramRow[DialogueView]]:
         """An n-gram model of the replies' words, and one of their trees."""
         return {
             "ngram": NGramRow(DialogueView("chain"), given=("copied",)),
@@ -67,15 +63,20 @@ class DialogueTask:
         """Always: texts are words joined by spaces."""
         return True
 
-    def needs_annotation(self, network: Any, dataset: Any) -> bool:
+    def needs_annotation(self, network: DialogueNetwork, dataset: DialogueSettings) -> bool:
         """Never: replies are scored without parses."""
         return False
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
     def inputs(
-        self, ready: Ready, model: Any, decoder: DialogueDecoder, options: RunOptions, seed: int
-    ) -> list[Inputs]:
+        self,
+        ready: Ready[Pair, DialogueData],
+        model: DialogueModel,
+        decoder: DialogueDecoder,
+        options: RunOptions,
+        seed: int,
+    ) -> list[Inputs[DialogueData, ReplyHypothesis]]:
         """Each distinct post once. All pairs with the same post get the same replies."""
         posts = [" ".join(words_of(record, "source")) for record in ready.records]
         chosen = list(dict.fromkeys(posts))[decoder.skip :][: decoder.posts or None]
@@ -105,12 +106,8 @@ class DialogueTask:
         rerank = _Rerank(model, ready.data, posts, decoder) if decoder.mmi else None
         return [Inputs(ready.data, prompts, rows, options.samples, rerank, measure)]
 
-    def prefixes(self, decoder: DialogueDecoder) -> int:
-        """The beam size."""
-        return decoder.beam
-
     def generate(
-        self, model: Any, batch: DialogueBatch, decoder: DialogueDecoder, seeds: Sequence[int]
+        self, model: DialogueModel, batch: DialogueBatch, decoder: DialogueDecoder, seeds: Sequence[int]
     ) -> list[list[ReplyHypothesis]]:
         """The best replies to each post."""
         from espalier.tasks.dialogue_search import replies
@@ -118,7 +115,7 @@ class DialogueTask:
         return replies(model, batch, decoder, model.vocabulary)
 
     def columns(
-        self, hypothesis: ReplyHypothesis | None, row: Mapping[str, Any], model: Any, decoder: DialogueDecoder
+        self, hypothesis: ReplyHypothesis | None, row: Mapping[str, Any], model: DialogueModel, decoder: DialogueDecoder
     ) -> dict[str, Any]:
         """The words joined by spaces, the heads of the tree, the limit that stopped it, and the log-probability."""
         if hypothesis is None:
@@ -130,19 +127,21 @@ class DialogueTask:
             "score": hypothesis.log_probability,
         }
 
-    def likelihood(self, model: Any, batch: DialogueBatch) -> dict[str, Tensor]:
+    def likelihood(self, model: DialogueModel, batch: DialogueBatch) -> dict[str, Tensor]:
         """The nats of each reference (of its words and EOS, or of all choices of its tree), and its number of words."""
         view, written = model.config.view, batch.real.sum(1) - 1
         # A linearized tree of n words has ARITY n + 1 symbols.
         words = (written - 1) // view.arity if view.shape == "linear" else written
         return {"nll": batch_nats(model, batch), "words": words}
 
-    def facts(self, model: Any) -> dict[str, str]:
+    def facts(self, model: DialogueModel) -> dict[str, str]:
         """Whether the model writes trees or chains."""
         view = model.config.view
         return {"writes": "tree" if view.shape != "chain" and view.arity > 1 else "chain"}
 
-    def baselines(self, table: pd.DataFrame, ready: Ready, train: DialogueData, seed: int) -> Mapping[str, BaselineRow]:
+    def baselines(
+        self, table: pd.DataFrame, ready: Ready[Pair, DialogueData], train: DialogueData, seed: int
+    ) -> Mapping[str, BaselineRow]:
         """The corpus's posts and responses, each as the best reply, and lists of training replies."""
         best = table["sample"] == 0
         copied, human = (reply_columns(table[name].where(best, "").tolist()) for name in ("source", "reference"))
@@ -154,7 +153,7 @@ class DialogueTask:
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
-    def statistics(self, outputs: Outputs, scoring: Scoring) -> list[Segments]:
+    def statistics(self, outputs: Outputs[DialogueData], scoring: Scoring) -> list[Segments]:
         """Statistics by segment. A segment is a pair under one of the model's seeds."""
         table = outputs.table
         tables = [rows for _, rows in table.groupby("seed", sort=False)]
@@ -166,11 +165,11 @@ class DialogueTask:
         first = table[table["sample"] == 0].reset_index(drop=True)
         return [Segments(first[list(SEGMENT_COLUMNS)], families, library_scores(map(_texts, tables)))]
 
-    def headline(self, outputs: Outputs) -> Mapping[str, str]:
+    def headline(self, outputs: Outputs[DialogueData]) -> Mapping[str, str]:
         """BLEU, variety, perplexity, and defects of the replies."""
         return HEADLINE
 
-    def counts(self, outputs: Outputs, scoring: Any) -> dict[str, int]:
+    def counts(self, outputs: Outputs[DialogueData], scoring: Scoring) -> dict[str, int]:
         """The numbers of posts, missing replies, and replies stopped by a limit."""
         table = outputs.table
         return {
@@ -179,29 +178,17 @@ class DialogueTask:
             "cut": int((table["cut"] != "").sum()),
         }
 
-    def settings(self, decoder: DialogueDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        """The settings to show. A run that writes chains has no settings of tree search."""
-        shape = network.view.shape
-        tree = shape == "tree"
-        return {
-            "protocol": {"tree": "tree beam", "chain": "chain beam", "linear": "chain beam over trees"}[shape],
-            "K": network.view.arity if shape != "chain" else None,
-            "context": network.context,
-            **shown_settings(decoder, ("beam", "local"), () if tree else ("local", "depth", "order", "stop")),
-            "replies": samples,
-        }
-
 
 @dataclass(frozen=True)
 class _Measure:
     """`Inputs.measure`: sums over all trees of short references, and whether the true reply ranks first of ten."""
 
-    model: Any
-    data: Any
+    model: DialogueModel
+    data: DialogueData
     posts: Sequence[str]
     references: Sequence[str]
 
-    def __call__(self, places: Any) -> dict[str, Any]:
+    def __call__(self, places: IntArray) -> dict[str, FloatArray]:
         return {
             "exact": exact_nats(self.model, self.data, places),
             "recall": recalls(self.model, self.data, self.posts, self.references, places),
@@ -212,12 +199,12 @@ class _Measure:
 class _Rerank:
     """`Inputs.rerank`: reranks the replies of a beam by mutual information."""
 
-    model: Any
-    data: Any
+    model: DialogueModel
+    data: DialogueData
     posts: Sequence[str]
     decoder: DialogueDecoder
 
-    def __call__(self, prompts: Any, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
+    def __call__(self, prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
         chosen = sampled_posts(self.data.ids, self.posts)
         values = mutual_information(self.model, self.data, chosen, rows, self.decoder.mmi)
         return [self._ranked(row, own) for row, own in zip(rows, values, strict=True)]
@@ -234,7 +221,7 @@ def _texts(table: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:
     return first["source"].tolist(), first["reference"].tolist(), lists
 
 
-def _replies(table: pd.DataFrame, outputs: Outputs) -> Replies:
+def _replies(table: pd.DataFrame, outputs: Outputs[DialogueData]) -> Replies:
     """The replies of one seed, one row per pair."""
     first = table[table["sample"] == 0]
     tree = outputs.facts["writes"] == "tree"

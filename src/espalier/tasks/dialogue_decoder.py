@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from espalier.datasets.dialogue.data import ARITY
+from espalier.datasets.dialogue.data import ARITY, DialogueView
+from espalier.datasets.dialogue.encode import DialogueSettings
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Decoder
+from espalier.models.contract import NetworkSettings
+from espalier.tasks.settings import Decoder
+
+if TYPE_CHECKING:
+    from espalier.datasets.dialogue.data import DialogueBatch
+    from espalier.datasets.vocabulary import WordVocabulary
+    from espalier.models.contract import ChainModel, TreeModel
+
+    DialogueChain: TypeAlias = ChainModel[DialogueBatch, WordVocabulary, DialogueView, Any]
+    DialogueTree: TypeAlias = TreeModel[DialogueBatch, WordVocabulary, DialogueView, Any, Any]
+    DialogueModel: TypeAlias = DialogueChain | DialogueTree
 
 
-class DialogueDecoder(Decoder):
+class DialogueNetwork(NetworkSettings[DialogueView], Protocol):
+    """The settings of a model of dialogue."""
+
+    @property
+    def context(self) -> str:
+        """What the model reads of the post at every step."""
+        ...
+
+
+class DialogueDecoder(Decoder[DialogueNetwork, DialogueSettings]):
     """Settings of decoding replies: `decoder` of a run in params.yaml."""
 
     #: The beam size: G of trees (6 in the paper), or that of chains (200 in the paper).
@@ -43,6 +63,30 @@ class DialogueDecoder(Decoder):
         if self.min_words > self.max_words:
             raise ValueError(f"min_words: {self.min_words} is greater than max_words: {self.max_words}")
         return self
+
+    @property
+    def prefixes(self) -> int:
+        """The beam size."""
+        return self.beam
+
+    def check(self, network: DialogueNetwork, dataset: DialogueSettings, samples: int) -> None:
+        """Check that `beam` is at least the number of replies, and that trees have a word order (K = 3, or chains)."""
+        if samples > self.beam:
+            raise ConfigError(f"{samples} replies of {self.beam} beams", where="samples", remedy=f"at most {self.beam}")
+        if network.view.shape == "tree":
+            check_arity(network.view.arity)
+
+    def shown(self, network: DialogueNetwork, samples: int, guidance: str | None) -> dict[str, Any]:
+        """The settings to show. A run that writes chains has no settings of tree search."""
+        shape = network.view.shape
+        tree = shape == "tree"
+        return {
+            "protocol": {"tree": "tree beam", "chain": "chain beam", "linear": "chain beam over trees"}[shape],
+            "K": network.view.arity if shape != "chain" else None,
+            "context": network.context,
+            **self.changed(("beam", "local"), () if tree else ("local", "depth", "order", "stop")),
+            "replies": samples,
+        }
 
 
 def length_of(words: Sequence[str], decoder: DialogueDecoder) -> float:

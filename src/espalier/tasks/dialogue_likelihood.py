@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from espalier.datasets.ragged import IntArray, Ragged
 from espalier.datasets.vocabulary import UNK
 from espalier.io.hashing import seed_from
 from espalier.metrics.dialogue import EXACT_WORDS
+from espalier.models.contract import is_tree
 from espalier.syntax.ternary import EOB, flatten, trees_of
 from espalier.tasks.likelihood import measured
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.datasets.dialogue.data import DialogueBatch
+    from espalier.datasets.vocabulary import WordVocabulary
+    from espalier.tasks.dialogue_decoder import DialogueModel
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
 FloatArray = npt.NDArray[np.float64]
@@ -38,14 +41,13 @@ POSTS: Final = 10
 ROUNDING: Final = 1e-3
 
 
-def batch_nats(model: Any, batch: DialogueBatch) -> Tensor:
+def batch_nats(model: DialogueModel, batch: DialogueBatch) -> Tensor:
     """(batch,) -log p of each response: over its words and end mark, or over all choices of its tree."""
-    tree = model.config.view.shape == "tree"
-    nats: Tensor = model.tree_losses(batch) if tree else model.token_losses(batch).sum(1)
+    nats = model.tree_losses(batch) if is_tree(model) else model.token_losses(batch).sum(1)
     return nats.double()
 
 
-def nats_of(model: Any, data: DialogueData) -> FloatArray:
+def nats_of(model: DialogueModel, data: DialogueData) -> FloatArray:
     """(rows,) -log p of each response of `data`."""
     import torch
 
@@ -71,7 +73,7 @@ def sampled_posts(ids: Sequence[str], posts: Sequence[str], count: int = POSTS) 
     return np.array(order[:count], dtype=np.int64)
 
 
-def marginal_nats(model: Any, data: DialogueData, posts: IntArray, replies: DialogueData) -> FloatArray:
+def marginal_nats(model: DialogueModel, data: DialogueData, posts: IntArray, replies: DialogueData) -> FloatArray:
     """(replies,) -log p(y) of each reply, where p(y) is the mean of p(y | x) over the posts `posts` of `data`."""
     post, reply = np.tile(posts, len(replies)), np.repeat(np.arange(len(replies)), len(posts))
     nats = nats_of(model, paired(data, post, replies, reply)).reshape(len(replies), len(posts))
@@ -107,7 +109,7 @@ def hit(scores: FloatArray) -> float:
 
 
 def recalls(
-    model: Any, data: DialogueData, posts: Sequence[str], replies: Sequence[str], places: IntArray
+    model: DialogueModel, data: DialogueData, posts: Sequence[str], replies: Sequence[str], places: IntArray
 ) -> FloatArray:
     """(places,) whether log p(y | x) - log p(y) is larger for a post's own reply than for nine others.
 
@@ -134,7 +136,7 @@ def recalls(
 # --- Sums over all trees ---------------------------------------------------------------------------------------------
 
 
-def exact_nats(model: Any, data: DialogueData, places: IntArray) -> FloatArray:
+def exact_nats(model: DialogueModel, data: DialogueData, places: IntArray) -> FloatArray:
     """(places,) -log p of each response's words, summed over all its trees; NaN for over `EXACT_WORDS` words.
 
     A chain has only one derivation.
@@ -171,7 +173,7 @@ def with_all_trees(data: DialogueData, places: IntArray, words: int) -> Dialogue
 
 
 def mutual_information(
-    model: Any, data: DialogueData, posts: IntArray, rows: Sequence[Sequence[ReplyHypothesis]], weight: float
+    model: DialogueModel, data: DialogueData, posts: IntArray, rows: Sequence[Sequence[ReplyHypothesis]], weight: float
 ) -> list[list[float]]:
     """log p(y | x) - `weight` log p(y) of each reply of each row (Li et al. 2016, MMI-antiLM).
 
@@ -186,15 +188,15 @@ def mutual_information(
     return [[next(scores) for _ in row] for row in rows]
 
 
-def _as_data(replies: Sequence[ReplyHypothesis], vocabulary: Any) -> DialogueData:
+def _as_data(replies: Sequence[ReplyHypothesis], vocabulary: WordVocabulary) -> DialogueData:
     columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in DialogueData.COLUMNS}
     for reply in replies:
         order = np.arange(len(reply.words))
         children = np.full((len(order), ARITY), EOB)
         if reply.nodes is not None:
             order, children = np.argsort(flatten(reply.nodes)), reply.nodes
-        for name, value in zip(
-            DialogueData.COLUMNS, ([UNK], vocabulary.encode(reply.words), order, children.ravel()), strict=True
-        ):
-            columns[name].append(value)
+        columns["source"].append([UNK])
+        columns["target"].append(vocabulary.encode(reply.words))
+        columns["order"].append(order)
+        columns["children"].append(children.ravel())
     return DialogueData.of([""] * len(replies), columns, vocabulary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import torch
 
@@ -13,6 +13,7 @@ from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.decoding.constraints.preorder import Preorder
 from espalier.decoding.tree_beam import tree_beam
+from espalier.models.contract import is_tree
 from espalier.syntax.ternary import flatten, heads_of, read_preorder
 from espalier.tasks.dialogue_decoder import DialogueDecoder, check_arity, length_of
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from espalier.datasets.dialogue.data import DialogueBatch
     from espalier.datasets.vocabulary import WordVocabulary
     from espalier.decoding.tree_hypotheses import TreeHypothesis
-    from espalier.models.contract import ChainModel, TreeModel
     from espalier.syntax.ternary import Nodes
+    from espalier.tasks.dialogue_decoder import DialogueChain, DialogueModel, DialogueTree
 
 #: Ids that no reply contains.
 NEVER: Final = (PAD, UNK, BOS, SEP)
@@ -51,16 +52,21 @@ class ReplyHypothesis:
 
 
 def replies(
-    model: ChainModel | TreeModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
+    model: DialogueModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
     """The best replies to each post of `batch`, at most `beam`, the best first, with distinct texts.
 
     Raises:
         ConfigError: the vocabulary is too small for the beam; the trees have no word order (K = 2).
     """
-    search = _SEARCHES[_shape_of(model)]
+    if is_tree(model):
+        found = _tree_replies(model, batch, decoder, vocabulary)
+    elif model.config.view.shape == "linear":
+        found = _linear_replies(model, batch, decoder, vocabulary)
+    else:
+        found = _chain_replies(model, batch, decoder, vocabulary)
     best: list[dict[str, ReplyHypothesis]] = []
-    for hypotheses in search(model, batch, decoder, vocabulary):
+    for hypotheses in found:
         texts: dict[str, ReplyHypothesis] = {}
         for reply in hypotheses:  # different trees may have the same words, and different words the same characters
             texts.setdefault("".join(reply.words), reply)
@@ -69,7 +75,7 @@ def replies(
 
 
 def _chain_replies(
-    model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
+    model: DialogueChain, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
     rows = beam_search(
         model, batch, beam=decoder.beam, max_ids=decoder.max_words, begin=BOS, end=EOS, min_ids=decoder.min_words,
@@ -91,7 +97,7 @@ def _chain_replies(
 
 
 def _linear_replies(
-    model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
+    model: DialogueChain, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
     """Replies of a chain model that writes trees: only complete trees of at most `max_words` words."""
     rows = beam_search(
@@ -112,7 +118,7 @@ def _linear_replies(
 
 
 def _tree_replies(
-    model: Any, batch: Any, decoder: DialogueDecoder, vocabulary: WordVocabulary
+    model: DialogueTree, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
 ) -> list[list[ReplyHypothesis]]:
     check_arity(model.arity)
     chain = model.arity == 1
@@ -128,13 +134,3 @@ def _tree_replies(
         return ReplyHypothesis(words, tree.log_probability, tree.score, None if chain else tree.children, tree.cut)
 
     return [[reply(tree) for tree in row] for row in rows]
-
-
-_SEARCHES: Final[dict[str, Any]] = {"chain": _chain_replies, "linear": _linear_replies, "tree": _tree_replies}
-
-
-def _shape_of(model: Any) -> str:
-    """The form of a model's output. Models of trees are recognized by the tree contract."""
-    if hasattr(model, "arity"):
-        return "tree"
-    return str(model.config.view.shape) if hasattr(model, "config") else "chain"

@@ -13,14 +13,17 @@ from espalier.datasets.vocabulary import SEP
 from espalier.io.errors import ConfigError
 from espalier.tasks.broken_endings import with_longer_units_cut, with_random_last_words, without_last_words
 from espalier.tasks.chance import chance_seeds
-from espalier.tasks.task import BaselineRow
+from espalier.tasks.data import BaselineRow
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.datasets.verse.data import VerseBatch, VerseData
+    from espalier.datasets.verse.data import VerseBatch
+    from espalier.datasets.verse.encode import VerseSettings
     from espalier.datasets.verse.vocabulary import VerseVocabulary
+    from espalier.models.contract import NetworkSettings
+    from espalier.tasks.verse_search import VerseDecoder, VerseModel
 
 #: Tokens that a text has once it is read, and may lack where it was cut short: a separator, and the end mark.
 CLOSING = 2
@@ -31,7 +34,7 @@ class VerseJudge:
 
     columns = ("judge_nats", "judge_marks", "judge_units")
 
-    def check(self, decoder: Any, network: Any, dataset: Any) -> None:
+    def check(self, decoder: VerseDecoder, network: NetworkSettings[Any], dataset: VerseSettings) -> None:
         """Check that the judge is a plain decoder with a position for every token."""
         if getattr(network, "reads_format", True):
             raise ConfigError(
@@ -52,7 +55,7 @@ class VerseJudge:
         frames = [Frame(target, *[np.zeros_like(target)] * 5) for target in targets]
         return VerseData.of([str(row) for row in range(len(texts))], frames, vocabulary, targets=targets)
 
-    def measure(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:
+    def measure(self, model: VerseModel, batch: VerseBatch) -> dict[str, Tensor]:
         """(batch,) nats of the marks directly before separators, the number of these marks, and the number of units.
 
         A unit whose final mark is missing or unknown to the judge is counted only as a unit.

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from espalier.datasets.batch import Batch
 from espalier.datasets.batching import length_batches
+from espalier.datasets.encoding import Split
 from espalier.datasets.ragged import IntArray
+from espalier.models.contract import Model
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
+
+Batch_ = TypeVar("Batch_", bound=Batch)
+Model_ = TypeVar("Model_", bound=Model[Any, Any, Any])
 
 #: Tokens that are measured together. Their number changes the speed and, by rounding alone, the result.
 TOKENS: Final = 8192
 
 
 def measured(
-    measure: Callable[[Any, Any], dict[str, Tensor]],
-    model: Any,
-    data: Any,
+    measure: Callable[[Model_, Batch_], dict[str, Tensor]],
+    model: Model_,
+    data: Split[Any, Any, Batch_],
     places: IntArray,
     device: torch.device,
     follow: Callable[[Sequence[IntArray]], Iterable[IntArray]] = iter,

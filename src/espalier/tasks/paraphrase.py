@@ -10,23 +10,25 @@ import numpy as np
 
 from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
-from espalier.io.errors import ConfigError
 from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE, PROTOCOL_HEADLINE
+from espalier.tasks.data import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.paraphrase_baselines import TEXT_VIEW, baseline_rows
-from espalier.tasks.paraphrase_decoder import PairDecoder, check_constraint
+from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_guides import guides_of, templates_of
 from espalier.tasks.paraphrase_scoring import PairScoring, counts_of, segments_of
-from espalier.tasks.task import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments, shown_settings
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.datasets.pairs.data import PairBatch, PairData
+    from espalier.datasets.pairs.data import PairBatch, PairData, PairView
+    from espalier.datasets.pairs.encode import PairSettings
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.granularity import GranularityValues
+    from espalier.models.contract import NetworkSettings
+    from espalier.tasks.paraphrase_decoder import PairModel
 
 
 class ParaphraseTask:
@@ -38,22 +40,7 @@ class ParaphraseTask:
     judge = None
     likelihood_columns = ("nll", "tokens")
 
-    def check(self, decoder: PairDecoder, network: Any, dataset: Any, samples: int) -> None:
-        """Check that outputs fit the model's positions, and that models of trees have pairs with trees."""
-        if decoder.max_ids > network.positions:
-            raise ConfigError(
-                f"{decoder.max_ids} ids, of a model that has {network.positions} positions",
-                where="decoder.max_ids",
-                remedy=f"at most {network.positions}",
-            )
-        view = network.view
-        if not dataset.trees and (view.writes == "tree" or set(view.reads) - {"source"}):
-            raise ConfigError("the model reads or writes trees, and the pairs have none", where="dataset")
-        if decoder.granularity and getattr(network, "granularity", "none") == "none":
-            raise ConfigError("the model has no granularity", where="decoder.granularity", remedy="leave it out")
-        check_constraint(decoder, view)
-
-    def ngrams(self, vocabulary: Any) -> Mapping[str, NGramRow]:
+    def ngrams(self, vocabulary: PairVocabulary) -> Mapping[str, NGramRow[PairView]]:
         """An n-gram model of the targets' pieces."""
         return {"ngram": NGramRow(TEXT_VIEW, given=("copied", "incomprehensible"))}
 
@@ -61,13 +48,15 @@ class ParaphraseTask:
         """Always: texts are words joined by spaces."""
         return True
 
-    def needs_annotation(self, network: Any, dataset: Any) -> bool:
+    def needs_annotation(self, network: NetworkSettings[PairView], dataset: PairSettings) -> bool:
         """Whether the pairs have trees, by which texts are then compared."""
         return bool(network.view.writes == "text" and dataset.trees)
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
-    def inputs(self, ready: Ready, model: Any, decoder: PairDecoder, options: RunOptions, seed: int) -> list[Inputs]:
+    def inputs(
+        self, ready: Ready[Pair, PairData], model: PairModel, decoder: PairDecoder, options: RunOptions, seed: int
+    ) -> list[Inputs[PairData, Hypothesis]]:
         """The pairs with their guiding trees, once for each sample."""
         count = len(ready.records)
         places = list(range(count))
@@ -76,7 +65,8 @@ class ParaphraseTask:
         records, data = [ready.records[place] for place in places], ready.data.select(np.array(places, dtype=np.int64))
         clusters = components(table_of(records, Pair), sides=True, bare=True)
         fixed = [_record_columns(record, data.vocabulary) for record in records]
-        view, inputs = model.config.view, list[Inputs]()
+        view = model.config.view
+        inputs: list[Inputs[PairData, Hypothesis]] = []
         for sample in range(options.samples):
             templates = templates_of(ready, decoder, records, sample, view)
             guides = guides_of(decoder, records, options.guidance, seed, sample, model)
@@ -98,25 +88,21 @@ class ParaphraseTask:
             inputs.append(Inputs(guided, np.arange(len(grouped)), grouped))
         return inputs
 
-    def prefixes(self, decoder: PairDecoder) -> int:
-        """The beam size."""
-        return decoder.beam
-
     def generate(
-        self, model: Any, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
+        self, model: PairModel, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
         """The `beam` best texts or trees of each pair."""
-        from espalier.decoding.granularity import graded
+        from espalier.decoding.granularity import GradedModel, graded
         from espalier.tasks.paraphrase_search import search
 
         found = search(model, batch, decoder, model.config.view)
         # The n-gram model is decoded with the settings of the runs beside it, and has no granularity.
-        if not decoder.granularity or not hasattr(model, "granularities"):
+        if not decoder.granularity or not isinstance(model, GradedModel):
             return found
         return graded(model, batch, found)
 
     def columns(
-        self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: Any, decoder: PairDecoder
+        self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: PairModel, decoder: PairDecoder
     ) -> dict[str, Any]:
         """The text or tree, and its log-probability; with the decoder's option, also the granularity as JSON."""
         from espalier.tasks.paraphrase_search import tree_text
@@ -130,47 +116,33 @@ class ParaphraseTask:
             "score": hypothesis.log_probability if hypothesis else float("nan"),
         }
 
-    def likelihood(self, model: Any, batch: PairBatch) -> dict[str, Tensor]:
+    def likelihood(self, model: PairModel, batch: PairBatch) -> dict[str, Tensor]:
         """The nats and number of ids of each reference, including EOS, given the pair's guiding tree."""
         return {"nll": model.token_losses(batch).double().sum(1), "tokens": batch.real.sum(1)}
 
-    def facts(self, model: Any) -> dict[str, str]:
+    def facts(self, model: PairModel) -> dict[str, str]:
         """Whether the model writes texts or trees."""
         return {"writes": model.config.view.writes}
 
-    def baselines(self, table: pd.DataFrame, ready: Ready, train: PairData, seed: int) -> Mapping[str, BaselineRow]:
+    def baselines(
+        self, table: pd.DataFrame, ready: Ready[Pair, PairData], train: PairData, seed: int
+    ) -> Mapping[str, BaselineRow]:
         """The sources and the references with their parses, and training targets: exemplars, and random ones."""
         return baseline_rows(table, ready, train, seed)
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
-    def statistics(self, outputs: Outputs, scoring: PairScoring) -> list[Segments]:
+    def statistics(self, outputs: Outputs[PairData], scoring: PairScoring) -> list[Segments]:
         """For texts, the families named by scoring; for trees, the similarity to the references' trees."""
         return segments_of(outputs, scoring)
 
-    def headline(self, outputs: Outputs) -> Mapping[str, str]:
+    def headline(self, outputs: Outputs[PairData]) -> Mapping[str, str]:
         """BLEU, ROUGE, METEOR, tree edit distance and iBLEU of texts; tree edit distance of trees."""
         return EXPANSION_HEADLINE if outputs.facts["writes"] == "tree" else {**HEADLINE, **PROTOCOL_HEADLINE}
 
-    def counts(self, outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
+    def counts(self, outputs: Outputs[PairData], scoring: PairScoring) -> dict[str, int]:
         """The numbers of outputs that are not trees, or of unparsed texts, and of records by part (`TrainingPairs`)."""
         return counts_of(outputs, scoring)
-
-    def settings(self, decoder: PairDecoder, network: Any, samples: int, guidance: str | None) -> dict[str, Any]:
-        """The settings to show. `protocol` is the tree that guides a text, or the constraint of a tree."""
-        if network.view.writes == "tree":
-            constraints = {"none": "unconstrained", "tree": "well-formed"}
-            protocol = constraints.get(decoder.constraint, "template kept")
-        elif "target_tree" not in network.view.reads:
-            protocol = ""
-        else:
-            protocol = {"target": "target parse", "template": "bare template", "run": "expanded parse"}[decoder.guide]
-        return {
-            "protocol": protocol,
-            "guidance": guidance,
-            **shown_settings(decoder, ("beam",), ("guide", "constraint", "granularity")),
-            "samples": samples if samples > 1 else None,
-        }
 
 
 def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:

@@ -10,17 +10,18 @@ import numpy as np
 from espalier.datasets.pairs.data import PairView
 from espalier.metrics.ibleu import cleaned
 from espalier.tasks.chance import chance_seeds, known_rows
+from espalier.tasks.data import BaselineRow
 from espalier.tasks.exemplars import exemplars
-from espalier.tasks.task import BaselineRow
 from espalier.tasks.training_pairs import TrainingPairs
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from espalier.corpora.records import Pair
     from espalier.datasets.pairs.data import PairData
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.datasets.ragged import IntArray
-    from espalier.tasks.task import Ready
+    from espalier.tasks.data import Ready
 
 #: A target by itself, for a model that reads no source.
 TEXT_VIEW: Final = PairView(())
@@ -28,7 +29,9 @@ TEXT_VIEW: Final = PairView(())
 NOISE: Final = 0.4
 
 
-def baseline_rows(table: pd.DataFrame, ready: Ready, train: PairData, seed: int) -> Mapping[str, BaselineRow]:
+def baseline_rows(
+    table: pd.DataFrame, ready: Ready[Pair, PairData], train: PairData, seed: int
+) -> Mapping[str, BaselineRow]:
     """The sources and the references with their parses, and training targets: exemplars, and random ones."""
     train = train.select(known_rows(train.columns["target"]))
     seeds = chance_seeds(table, seed)
@@ -65,7 +68,7 @@ def baseline_rows(table: pd.DataFrame, ready: Ready, train: PairData, seed: int)
         )
     if train.vocabulary.symbols is not None:
         place_of = {id_: place for place, id_ in enumerate(ready.data.ids)}
-        wanted = ready.data.columns["target_tree"].select(table["id"].map(place_of).to_numpy())
+        wanted = ready.data.columns["target_tree"].select(np.array([place_of[id_] for id_ in table["id"]]))
         rows["exemplar"] = BaselineRow(
             "the training target nearest in size under the reference's template",
             {"text": _targets(train, exemplars(wanted, train, TEXT_VIEW.template))},

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
+from espalier.datasets.pairs.data import PairView
+from espalier.datasets.pairs.encode import PairSettings
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
 from espalier.io.errors import ConfigError
-from espalier.tasks.task import Decoder
+from espalier.models.contract import NetworkSettings
+from espalier.tasks.settings import Decoder
 
 if TYPE_CHECKING:
-    from espalier.datasets.pairs.data import PairView
+    from espalier.datasets.pairs.data import PairBatch
+    from espalier.datasets.pairs.vocabulary import PairVocabulary
+    from espalier.models.contract import ChainModel
+
+    PairModel: TypeAlias = ChainModel[PairBatch, PairVocabulary, PairView, Any]
 
 
-class PairDecoder(Decoder):
+class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
     """Settings of decoding with a model of pairs: `decoder` of a run in params.yaml."""
 
     #: The tree that guides a text generator: the target's own, its template, or the output of another run.
@@ -44,6 +51,42 @@ class PairDecoder(Decoder):
         if self.min_ids > 1 and self.constraint != "none":
             raise ValueError(f"min_ids: {self.min_ids} is for texts; a constraint decides when a tree may end")
         return self
+
+    @property
+    def prefixes(self) -> int:
+        """The beam size."""
+        return self.beam
+
+    def check(self, network: NetworkSettings[PairView], dataset: PairSettings, samples: int) -> None:
+        """Check that outputs fit the model's positions, and that models of trees have pairs with trees."""
+        if self.max_ids > network.positions:
+            raise ConfigError(
+                f"{self.max_ids} ids, of a model that has {network.positions} positions",
+                where="decoder.max_ids",
+                remedy=f"at most {network.positions}",
+            )
+        view = network.view
+        if not dataset.trees and (view.writes == "tree" or set(view.reads) - {"source"}):
+            raise ConfigError("the model reads or writes trees, and the pairs have none", where="dataset")
+        if self.granularity and getattr(network, "granularity", "none") == "none":
+            raise ConfigError("the model has no granularity", where="decoder.granularity", remedy="leave it out")
+        check_constraint(self, view)
+
+    def shown(self, network: NetworkSettings[PairView], samples: int, guidance: str | None) -> dict[str, Any]:
+        """The settings to show. `protocol` is the tree that guides a text, or the constraint of a tree."""
+        if network.view.writes == "tree":
+            constraints = {"none": "unconstrained", "tree": "well-formed"}
+            protocol = constraints.get(self.constraint, "template kept")
+        elif "target_tree" not in network.view.reads:
+            protocol = ""
+        else:
+            protocol = {"target": "target parse", "template": "bare template", "run": "expanded parse"}[self.guide]
+        return {
+            "protocol": protocol,
+            "guidance": guidance,
+            **self.changed(("beam",), ("guide", "constraint", "granularity")),
+            "samples": samples if samples > 1 else None,
+        }
 
 
 def check_constraint(decoder: PairDecoder, view: PairView) -> None:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from espalier.io.errors import DataError
 from espalier.syntax.constituency import read_tree, template
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from espalier.corpora.records import Pair
-    from espalier.datasets.pairs.data import PairView
-    from espalier.tasks.paraphrase_decoder import PairDecoder
-    from espalier.tasks.task import Ready
+    from espalier.datasets.pairs.data import PairData, PairView
+    from espalier.tasks.data import Ready
+    from espalier.tasks.paraphrase_decoder import PairDecoder, PairModel
 
 
 def guides_of(
-    decoder: PairDecoder, records: Sequence[Pair], guidance: Any, seed: int, sample: int, model: Any
+    decoder: PairDecoder,
+    records: Sequence[Pair],
+    guidance: pd.DataFrame | None,
+    seed: int,
+    sample: int,
+    model: PairModel,
 ) -> list[str] | None:
     """The tree that guides each text; None if the model writes trees or reads none."""
     view = model.config.view
@@ -41,7 +48,9 @@ def guides_of(
     return [guide if fits(guide) else top for guide, top in zip(guides, tops, strict=True)]
 
 
-def templates_of(ready: Ready, decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView) -> list[str]:
+def templates_of(
+    ready: Ready[Pair, PairData], decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView
+) -> list[str]:
     """The template of each pair: the target's, or the `sample`-th most frequent of the dataset; "" if unread."""
     if decoder.template == "frequent":
         frequent = ready.extras["templates"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
@@ -22,8 +22,12 @@ from espalier.metrics.paraphrase import (
 from espalier.metrics.ted import Trees
 from espalier.metrics.ted_audit import ted_audit
 from espalier.metrics.texts import Pairs
-from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
+from espalier.tasks.data import SEGMENT_COLUMNS, Outputs, Segments
+from espalier.tasks.settings import Scoring
 from espalier.tasks.training_pairs import TrainingPairs
+
+if TYPE_CHECKING:
+    from espalier.datasets.pairs.data import PairData
 
 
 class PairScoring(Scoring):
@@ -50,7 +54,7 @@ class PairScoring(Scoring):
         return alphas
 
 
-def segments_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
+def segments_of(outputs: Outputs[PairData], scoring: PairScoring) -> list[Segments]:
     """For texts, the families named by scoring; for trees, the similarity to the references' trees.
 
     If the dataset keeps its training pairs, there are also families for the pairs that share no side with them
@@ -91,7 +95,7 @@ def segments_of(outputs: Outputs, scoring: PairScoring) -> list[Segments]:
     return [Segments(rows, families, library, audits)]
 
 
-def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
+def counts_of(outputs: Outputs[PairData], scoring: PairScoring) -> dict[str, int]:
     """The numbers of outputs that are not trees, or of unparsed texts, and of records in each part (`TrainingPairs`).
 
     If the training data are available, also the numbers of records whose source, or reference, is a training text.
@@ -113,7 +117,7 @@ def counts_of(outputs: Outputs, scoring: PairScoring) -> dict[str, int]:
     return counts
 
 
-def _cut(pairs: Pairs, outputs: Outputs, pieces: int) -> Pairs:
+def _cut(pairs: Pairs, outputs: Outputs[PairData], pieces: int) -> Pairs:
     """The pairs with their sides cut after their first `pieces` word pieces.
 
     Raises:

@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
+    from espalier.tasks.paraphrase_decoder import PairModel
 
 
 def search(
-    model: Any, batch: PairBatch, decoder: PairDecoder, view: PairView, constraint: Constraint | None = None
+    model: PairModel,
+    batch: PairBatch,
+    decoder: PairDecoder,
+    view: PairView,
+    constraint: Constraint[PairBatch, Any] | None = None,
 ) -> list[list[Hypothesis]]:
     """The `beam` best texts or trees of each pair.
 
@@ -38,7 +43,7 @@ def search(
     )  # fmt: skip
 
 
-def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint:
+def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint[PairBatch, Any]:
     """The decoder's constraint over the ids that the model writes. Specials are never allowed.
 
     Raises:

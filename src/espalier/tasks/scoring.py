@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
+from espalier.datasets.encoding import Split
 from espalier.io.hashing import digest
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family, family_scores, statistics_of
 from espalier.metrics.metric import Score, confirmed, details_json, headline_json
 from espalier.metrics.registry import Own, require_own_names
-from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments, Task
+from espalier.tasks.data import SEGMENT_COLUMNS, Outputs, Segments
+from espalier.tasks.settings import Scoring
+from espalier.tasks.task import ScoringTask
+
+Data_ = TypeVar("Data_", bound=Split[Any, Any, Any])
+Scoring_ = TypeVar("Scoring_", bound=Scoring)
 
 
-def scored(kind: Task, outputs: Outputs, scoring: Scoring) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
+def scored(
+    kind: ScoringTask[Data_, Any, Any, Scoring_], outputs: Outputs[Data_], scoring: Scoring_
+) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
     """The scores of outputs.
 
     Args:

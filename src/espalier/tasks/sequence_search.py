@@ -3,28 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from espalier.datasets.batch import Batch
+from espalier.datasets.encoding import Vocabulary
 from espalier.datasets.vocabulary import BOS, EOS
+from espalier.models.contract import ChainModel, State
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
 
+Batch_ = TypeVar("Batch_", bound=Batch)
+State_ = TypeVar("State_", bound=State)
+Rule_ = TypeVar("Rule_", bound=State)
 
-def prefixes(decoder: Any) -> int:
-    """The number of prefixes that the search keeps per prompt: the beam size; 1 for sampling."""
-    return int(decoder.beam) if decoder.method == "beam" else 1
+
+class SequenceDecoder(Protocol):
+    """Settings of sampling or searching texts token by token."""
+
+    @property
+    def method(self) -> Literal["top_k", "beam"]:
+        """Sampling, or search."""
+        ...
+
+    @property
+    def top_k(self) -> int:
+        """The number of most probable tokens to draw from."""
+        ...
+
+    @property
+    def temperature(self) -> float:
+        """The log-probabilities are divided by it."""
+        ...
+
+    @property
+    def beam(self) -> int:
+        """The beam size."""
+        ...
+
+    @property
+    def length_power(self) -> float:
+        """The power of the length in the ranking score."""
+        ...
 
 
 def decode(
-    model: Any, batch: Any, decoder: Any, seeds: Sequence[int], constraint: Constraint, max_ids: int
+    model: ChainModel[Batch_, Vocabulary, object, State_],
+    batch: Batch_,
+    decoder: SequenceDecoder,
+    seeds: Sequence[int],
+    constraint: Constraint[Batch_, Rule_],
+    max_ids: int,
 ) -> list[list[Hypothesis]]:
-    """The texts for each prompt of a batch: one by sampling, with score NaN; at most `beam` by search.
-
-    Args:
-        decoder: settings with `method` ("top_k" or "beam"), `top_k`, `temperature`, `beam` and `length_power`.
-    """
+    """The texts for each prompt of a batch: one by sampling, with score NaN; at most `beam` by search."""
     from espalier.decoding.beam import Hypothesis, beam_search
     from espalier.decoding.sampling import sample
 

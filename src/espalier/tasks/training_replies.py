@@ -12,8 +12,8 @@ from espalier.datasets.dialogue.data import DialogueData
 from espalier.datasets.ragged import IntArray
 from espalier.datasets.vocabulary import ranked
 from espalier.tasks.chance import chance_seeds, known_rows
+from espalier.tasks.data import BaselineRow
 from espalier.tasks.nearest import Nearest
-from espalier.tasks.task import BaselineRow
 
 if TYPE_CHECKING:
     import pandas as pd

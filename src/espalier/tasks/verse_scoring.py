@@ -9,12 +9,15 @@ from espalier.metrics.perplexity import Perplexity, perplexity_statistics
 from espalier.metrics.prosody import Prosody, fitting, marked_places
 from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods, Verses
 from espalier.metrics.verse import by_format, verse_families
+from espalier.tasks.data import SEGMENT_COLUMNS, Outputs, Segments
 from espalier.tasks.integrity import VerseJudge
-from espalier.tasks.task import SEGMENT_COLUMNS, Outputs, Scoring, Segments
+from espalier.tasks.settings import Scoring
 from espalier.verse.rhyme import Rule
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from espalier.datasets.verse.data import VerseData
 
 
 #: The likelihood of each reference: `CorpusLikelihood`'s columns.
@@ -32,7 +35,7 @@ class VerseScoring(Scoring):
     rhyme_rule: Rule = "strict"
 
 
-def segments_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
+def segments_of(outputs: Outputs[VerseData], scoring: VerseScoring) -> list[Segments]:
     """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
 
     Format, rhyme and perplexity are also computed separately for texts whose format occurs in training and for texts
@@ -68,7 +71,7 @@ def segments_of(outputs: Outputs, scoring: VerseScoring) -> list[Segments]:
     return [test, Segments(dev[keys], {Perplexity("dev"): perplexity_statistics(_likelihood(dev))})]
 
 
-def counts_of(outputs: Outputs) -> dict[str, int]:
+def counts_of(outputs: Outputs[VerseData]) -> dict[str, int]:
     """The numbers of distinct texts and clusters. A deterministic search writes one text for each frame.
 
     With a rhyme book, also the numbers of poems whose tune is in the form book, and of those that fit a variant.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -18,12 +18,15 @@ from pydantic import Field
 from espalier.corpora.linked import linked
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.verse.data import View
+from espalier.datasets.verse.encode import VerseSettings
 from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.vocabulary import SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
-from espalier.tasks.task import Decoder, Inputs, Ready, RunOptions
+from espalier.models.contract import NetworkSettings
+from espalier.tasks.data import Inputs, Ready, RunOptions
+from espalier.tasks.settings import Decoder
 from espalier.text.language import is_mark
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
@@ -35,13 +38,17 @@ from espalier.verse.text import pattern_of, verse_of
 
 if TYPE_CHECKING:
     from espalier.corpora.records import Verse
-    from espalier.datasets.verse.data import VerseData
+    from espalier.datasets.verse.data import VerseBatch, VerseData
     from espalier.datasets.verse.vocabulary import VerseVocabulary
+    from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
+    from espalier.models.contract import ChainModel
     from espalier.verse.books import Books
 
+    VerseModel: TypeAlias = ChainModel[VerseBatch, VerseVocabulary, View, Any]
 
-class VerseDecoder(Decoder):
+
+class VerseDecoder(Decoder[NetworkSettings[View], VerseSettings]):
     """Settings of decoding verse: `decoder` of a run in params.yaml."""
 
     mode: Literal["free", "frame"] = "free"
@@ -73,8 +80,48 @@ class VerseDecoder(Decoder):
         """The number of tokens by which a text may be longer than its frame."""
         return self.slack if self.mode == "free" else 0
 
+    @property
+    def prefixes(self) -> int:
+        """The beam size; 1 for sampling."""
+        return self.beam if self.method == "beam" else 1
 
-def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Inputs:
+    def check(self, network: NetworkSettings[View], dataset: VerseSettings, samples: int) -> None:
+        """Check that texts fit, that free texts keep nothing of the frame, and that kept words are used."""
+        kept = [name for name in ("marks", "rhyme", "tone") if getattr(self, name)]
+        if self.mode == "free" and kept:
+            raise ConfigError(f"free texts keep no {kept[0]}", where=f"decoder.{kept[0]}", remedy="mode: frame")
+        if self.literals and self.tone:
+            raise ConfigError("kept words have their own tones", where="decoder.tone", remedy="tone: false")
+        if self.literals and self.mode == "free" and "c" not in getattr(network, "symbols", "c"):
+            raise ConfigError(
+                "the model reads no C symbols, and so no kept words", where="decoder.literals", remedy="mode: frame"
+            )
+        if (tokens := dataset.max_tokens + self.extra_tokens) > network.positions:
+            raise ConfigError(
+                f"texts of up to {tokens} tokens, of a model that has {network.positions} positions",
+                where="decoder",
+                remedy="raise the model's network.positions, or lower the dataset's max_tokens or decoder.slack",
+            )
+
+    def shown(self, network: NetworkSettings[View], samples: int, guidance: str | None) -> dict[str, Any]:
+        """The settings to show. Settings that the method or mode does not use are None or left out."""
+        beam = self.method == "beam"
+        never = ["mode", "marks", "rhyme", "book", "tone", "method", "top_k", "temperature" if beam else "length_power"]
+        return {
+            "protocol": self.mode,
+            "decoder": "beam" if beam else "top-k",
+            "k": None if beam else self.top_k,
+            "beam": self.beam if beam else None,
+            "constraints": [name for name in ("marks", "rhyme", "tone") if getattr(self, name)],
+            **({} if self.book == "mandarin" else {"book": self.book}),
+            **self.changed((), [*never, "beam", *([] if self.mode == "free" else ["slack"])]),
+            "samples": samples if samples > 1 else None,
+        }
+
+
+def inputs_of(
+    ready: Ready[Verse, VerseData], decoder: VerseDecoder, options: RunOptions
+) -> Inputs[VerseData, Hypothesis]:
     """Each format `samples` times. Poems of one tune, and poems of one format, form one cluster."""
     language = ready.data.vocabulary.language
     books = None
@@ -117,7 +164,7 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
     return Inputs(data, prompts, rows, given={"books": books}, check=check)
 
 
-def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None) -> list[Format]:
+def _formats(ready: Ready[Verse, VerseData], decoder: VerseDecoder, seed: int, books: Books | None) -> list[Format]:
     """The formats of the records, with their tones and some of their words.
 
     Unknown words are not kept. With `decoder.rhyme`, a unit loses its letter if its kept word has an unknown sound or
@@ -168,7 +215,9 @@ def clusters_of(records: Sequence[Verse]) -> list[str]:
     return [records[place].id for place in clusters]
 
 
-def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary, books: Books | None = None) -> Constraint:
+def verse_constraint(
+    decoder: VerseDecoder, vocabulary: VerseVocabulary, books: Books | None = None
+) -> Constraint[VerseBatch, Any]:
     """The constraint for the settings of a decoder.
 
     Args:

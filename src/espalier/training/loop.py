@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 
+from espalier.datasets.batch import Batch
 from espalier.datasets.batching import batch_plan, length_batches
 from espalier.io.errors import DataError, EspalierError
 from espalier.training.checkpoints import (
@@ -38,7 +39,7 @@ class Examples(Protocol):
         """(examples,) number of tokens of each example."""
         ...
 
-    def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Any:
+    def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Batch:
         """The batch of the given examples as the model reads it. `rng` is None in evaluation."""
         ...
 
@@ -165,7 +166,7 @@ def _accelerator(config: TrainingConfig, cpu: bool) -> Accelerator:
 
 
 def _step(
-    accelerator: Accelerator, model: nn.Module, optimizer: Any, batch: Any, config: TrainingConfig, rate: float
+    accelerator: Accelerator, model: nn.Module, optimizer: Optimizer, batch: Batch, config: TrainingConfig, rate: float
 ) -> Tensor:
     """One update. Returns (2,): the loss of the batch, and its number of targets."""
     for group in optimizer.param_groups:
@@ -221,7 +222,7 @@ def _evaluate(
 
 
 def _save(
-    model: nn.Module, optimizer: Any, scratch: Path, progress: Progress, best: dict[str, Tensor], running: Tensor
+    model: nn.Module, optimizer: Optimizer, scratch: Path, progress: Progress, best: dict[str, Tensor], running: Tensor
 ) -> None:
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"best.{name}": value for name, value in best.items()}
@@ -232,7 +233,7 @@ def _save(
 
 
 def _resume(
-    model: nn.Module, optimizer: Any, scratch: Path, device: torch.device
+    model: nn.Module, optimizer: Optimizer, scratch: Path, device: torch.device
 ) -> tuple[Progress, dict[str, Tensor], Tensor]:
     """The progress, the best weights (empty before the first evaluation) and the running loss of the last checkpoint.
 

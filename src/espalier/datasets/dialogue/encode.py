@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
 from espalier.datasets.dialogue.data import ARITY, DialogueData
-from espalier.datasets.encoding import Encoded, Settings
+from espalier.datasets.encoding import Encoded, Extras, Settings
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.syntax.dependency import Dependencies, mistake
 from espalier.syntax.depths import depths_by_length, depths_of_tree
@@ -61,7 +61,9 @@ class DialogueEncoding:
         """The pairs, unchanged."""
         return records
 
-    def encode(self, records: Sequence[Pair], vocabulary: WordVocabulary, settings: DialogueSettings) -> Encoded:
+    def encode(
+        self, records: Sequence[Pair], vocabulary: WordVocabulary, settings: DialogueSettings
+    ) -> Encoded[DialogueData]:
         """Encode the pairs that fit as ids and ternary trees. `facts["lifted"]` counts trees made projective."""
         columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in DialogueData.COLUMNS}
         ids, places, quarantined, lifted = list[str](), list[int](), list[Quarantined](), 0
@@ -84,7 +86,7 @@ class DialogueEncoding:
                 columns[name].append(value)
         return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, {"lifted": lifted})
 
-    def extras(self, records: Sequence[Pair], settings: DialogueSettings) -> Mapping[str, Any]:
+    def extras(self, records: Sequence[Pair], settings: DialogueSettings) -> Extras:
         """An empty mapping."""
         return {}
 

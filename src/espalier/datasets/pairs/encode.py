@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Self
 from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
-from espalier.datasets.encoding import Encoded, Settings
+from espalier.datasets.encoding import Encoded, Extras, Settings
 from espalier.datasets.pairs.data import PairData
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import MAX_PIECES, PairVocabulary
@@ -83,7 +83,7 @@ class PairEncoding:
         """The pairs, followed by the reversed pairs if `both_directions`."""
         return [*records, *reversed_pairs(records)] if settings.both_directions else records
 
-    def encode(self, records: Sequence[Pair], vocabulary: PairVocabulary, settings: PairSettings) -> Encoded:
+    def encode(self, records: Sequence[Pair], vocabulary: PairVocabulary, settings: PairSettings) -> Encoded[PairData]:
         """Encode the pairs that fit as word pieces and tree symbols."""
         texts = {
             side: vocabulary.encode_texts([vocabulary.text_of(words_of(row, side)) for row in records])
@@ -114,7 +114,7 @@ class PairEncoding:
         facts = {f"cut_{side}": count for side, count in shortened.items()} if settings.cut else {}
         return Encoded(PairData.of(ids, columns, vocabulary), places, quarantined, facts)
 
-    def extras(self, records: Sequence[Pair], settings: PairSettings) -> Mapping[str, Any]:
+    def extras(self, records: Sequence[Pair], settings: PairSettings) -> Extras:
         """`templates`: the most frequent templates of the target trees; `pairs`: the texts, if they are kept."""
         kept: dict[str, Any] = {}
         if settings.keep_pairs:

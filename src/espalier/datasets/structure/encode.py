@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pydantic import Field, field_validator
 
 from espalier.corpora.records import Quarantined, Sentence
-from espalier.datasets.encoding import Encoded, Settings
+from espalier.datasets.encoding import Encoded, Extras, Settings
 from espalier.datasets.structure.data import StructureData
 from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.structure.vocabulary import TOPIC, UNKNOWN, StructureVocabulary
@@ -78,7 +78,7 @@ class StructureEncoding:
 
     def encode(
         self, records: Sequence[Sentence], vocabulary: StructureVocabulary, settings: StructureSettings
-    ) -> Encoded:
+    ) -> Encoded[StructureData]:
         """Encode the texts that fit. `facts["unknown_symbols"]` counts symbols that do not occur in training."""
         columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in StructureData.names(vocabulary)}
         ids, places, quarantined = list[str](), list[int](), list[Quarantined]()
@@ -107,7 +107,7 @@ class StructureEncoding:
         data = StructureData.of(ids, columns, vocabulary)
         return Encoded(data, places, quarantined, {"unknown_symbols": unknown})
 
-    def extras(self, records: Sequence[Sentence], settings: StructureSettings) -> Mapping[str, Any]:
+    def extras(self, records: Sequence[Sentence], settings: StructureSettings) -> Extras:
         """An empty mapping."""
         return {}
 

@@ -92,6 +92,6 @@ class StructureVocabulary(WordVocabulary):
         write_json(path, {"language": self.language, "symbols": symbols, "words": list(self.words)})
 
     @classmethod
-    def _of(cls, value: Any) -> Self:
+    def _of(cls, value: Mapping[str, Any]) -> Self:
         symbols = {name: tuple(table) for name, table in value["symbols"].items()}
         return cls(tuple(value["words"]), value["language"], symbols)

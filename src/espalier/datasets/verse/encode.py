@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from espalier.corpora.records import Quarantined, Verse
-from espalier.datasets.encoding import Encoded, Settings
+from espalier.datasets.encoding import Encoded, Extras, Settings
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import MAX_SYMBOLS, VerseVocabulary
@@ -58,7 +58,9 @@ class VerseEncoding:
         """The poems, unchanged."""
         return records
 
-    def encode(self, records: Sequence[Verse], vocabulary: VerseVocabulary, settings: VerseSettings) -> Encoded:
+    def encode(
+        self, records: Sequence[Verse], vocabulary: VerseVocabulary, settings: VerseSettings
+    ) -> Encoded[VerseData]:
         """Encode the poems that fit as frames, targets and titles."""
         ids, frames, targets, titles = [], [], [], []
         places, quarantined = list[int](), list[Quarantined]()
@@ -74,7 +76,7 @@ class VerseEncoding:
             titles.append(title_of(row.tune, vocabulary))
         return Encoded(VerseData.of(ids, frames, vocabulary, targets=targets, titles=titles), places, quarantined)
 
-    def extras(self, records: Sequence[Verse], settings: VerseSettings) -> Mapping[str, Any]:
+    def extras(self, records: Sequence[Verse], settings: VerseSettings) -> Extras:
         """An empty mapping."""
         return {}
 

@@ -7,7 +7,7 @@ words), so it never writes a symbol.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -120,7 +120,7 @@ class VerseVocabulary(WordVocabulary):
         write_json(path, {"language": self.language, **sizes, "words": list(self.words)})
 
     @classmethod
-    def _of(cls, value: Any) -> Self:
+    def _of(cls, value: Mapping[str, Any]) -> Self:
         units, length = int(value["units"]), int(value["length"])
         if not 1 <= min(units, length) <= max(units, length) <= MAX_SYMBOLS:
             raise ValueError(f"{units} units of {length} places; 1 to {MAX_SYMBOLS} each")

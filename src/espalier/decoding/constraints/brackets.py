@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from espalier.datasets.pairs.data import PairBatch
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN, TreeSymbols
 from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.decoding.constraints.trees import NodeRules, TemplateNodes
@@ -50,7 +50,7 @@ class Brackets:
         self.size, self.depth = symbols.bracketed_size, symbols.depth
         self.rules = NodeRules.of(symbols)
 
-    def start(self, batch: Any) -> BracketState:
+    def start(self, batch: PairBatch) -> BracketState:
         """The state before the first bracket. With `template`, `batch.template` is (batch, time) bracketed ids.
 
         Raises:

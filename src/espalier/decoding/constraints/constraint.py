@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Generic, Never, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor
 
+from espalier.datasets.batch import Batch
+from espalier.models.contract import State
 
-class Constraint(Protocol):
+Batch_contra = TypeVar("Batch_contra", bound=Batch, contravariant=True)
+State_ = TypeVar("State_", bound=State)
+
+
+class Constraint(Protocol[Batch_contra, State_]):
     """A rule for the next token of every prefix."""
 
-    def start(self, batch: Any) -> Any:
+    def start(self, batch: Batch_contra) -> State_:
         """The state before the first token."""
         ...
 
-    def mask(self, state: Any) -> Tensor:
+    def mask(self, state: State_) -> Tensor:
         """(batch, vocabulary) mask of allowed next tokens; at least one per row.
 
         The mask is bool (True: allowed), or float (0 or -inf) to add to log-probabilities, which takes a fifth of the
@@ -24,9 +30,29 @@ class Constraint(Protocol):
         """
         ...
 
-    def advance(self, tokens: Tensor, state: Any) -> Any:
+    def advance(self, tokens: Tensor, state: State_) -> State_:
         """The state after `tokens`, (batch,)."""
         ...
+
+
+@dataclass(frozen=True)
+class Constrained(Generic[State_]):
+    """A batch of prefixes under a constraint."""
+
+    constraint: Constraint[Never, State_]
+    state: State_
+
+    def masked(self, scores: Tensor) -> Tensor:
+        """Set log-probabilities to -inf where the constraint forbids a token."""
+        return masked(scores, self.constraint.mask(self.state))
+
+    def advance(self, tokens: Tensor) -> Self:
+        """The prefixes after `tokens`, (batch,)."""
+        return replace(self, state=self.constraint.advance(tokens, self.state))
+
+    def select(self, index: Tensor) -> Self:
+        """The rows `index`."""
+        return replace(self, state=self.state.select(index))
 
 
 def masked(scores: Tensor, mask: Tensor) -> Tensor:
@@ -41,7 +67,7 @@ class ForbiddenTokens:
     tokens: Tensor
     size: int
 
-    def start(self, batch: Any) -> ForbiddenTokensState:
+    def start(self, batch: Batch) -> ForbiddenTokensState:
         """The state: one mask for all rows."""
         bias = torch.zeros(self.size, device=batch.device)
         bias[self.tokens.to(batch.device)] = -torch.inf

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
+
+from espalier.datasets.batch import Batch
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Preorder:
     min_words: int
     max_words: int
 
-    def start(self, batch: Any) -> PreorderState:
+    def start(self, batch: Batch) -> PreorderState:
         """The state before the root."""
         slots = torch.ones(len(batch), dtype=torch.long, device=batch.device)
         return PreorderState(slots, torch.zeros_like(slots))

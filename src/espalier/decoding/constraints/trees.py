@@ -9,7 +9,6 @@ completed.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -212,7 +211,7 @@ class WellFormed:
     def __init__(self, symbols: TreeSymbols, max_ids: int) -> None:
         self.max_ids, self.rules = max_ids, NodeRules.of(symbols)
 
-    def start(self, batch: Any) -> TreeState:
+    def start(self, batch: PairBatch) -> TreeState:
         """The state before the root.
 
         Raises:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from espalier.datasets.batch import Batch
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ConfigError
 
@@ -84,7 +84,7 @@ class GivenWords:
         self.words, self.max_ids = words, max_ids
         self.starts = torch.tensor(starts)
 
-    def start(self, batch: Any) -> WordState:
+    def start(self, batch: Batch) -> WordState:
         """The state before the first piece. `batch` has one row for each entry of `words`."""
         most = max((len(row) for row in self.words), default=0)
         longest = max((len(word.pieces) for row in self.words for word in row), default=0)
