@@ -94,7 +94,7 @@ def composition_page(values: Values, request: object, result: Composition) -> Te
     """The text with the structures of template and text below it."""
     from rich.text import Text
 
-    from espalier.report.structures import render_structures
+    from espalier.report.alignment import render_structures
 
     template, text = (
         replace(each, tokens=tuple(map(printable_line, each.tokens)))
