@@ -9,22 +9,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
-from espalier.report import PageNumbers, Training, load_benchmark, load_printed, render_page, with_numbers
+from espalier.report.benchmarks import load_benchmark
+from espalier.report.page_numbers import PageNumbers, Training
+from espalier.report.pages import render_page, with_numbers
+from espalier.report.printed import load_printed
 from pipeline import layout
 from pipeline.params.entries import Params, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_measurement
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
 from pipeline.records.dev_scores import without_dev_score
-
-if TYPE_CHECKING:
-    from espalier.report import Training
 
 #: The folder of the templates, below the root.
 TEMPLATES = "papers/pages"

@@ -23,7 +23,7 @@ from dvc.stage.exceptions import StageNotFound
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
 from pipeline import layout
-from pipeline.graph.dvc_files import dvc_project, parsed_once, written_by_entry
+from pipeline.graph.dvc_files import dvc_project, locked_atomically, parsed_once, written_by_entry
 from pipeline.graph.scheduler import run_all
 from pipeline.records.committed import differences, rewritten
 
@@ -211,7 +211,7 @@ def _run(stage: str) -> Outcome:
     """Let DVC bring one stage up to date, in a separate process."""
     logging.getLogger("dvc").setLevel(logging.WARNING)  # it names each stage and each file for git again
     started = time.monotonic()
-    with tempfile.TemporaryFile() as file, _printed_to(file), parsed_once(), written_by_entry():
+    with tempfile.TemporaryFile() as file, _printed_to(file), parsed_once(), written_by_entry(), locked_atomically():
         try:
             _Interrupt.in_stage = True
             if _Interrupt.seen:

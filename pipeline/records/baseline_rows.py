@@ -11,12 +11,12 @@ from espalier.io.errors import ArtifactError
 from espalier.metrics.metric import Score, details_json
 from espalier.metrics.metric import scores as scores_of
 from espalier.metrics.registry import families_of
+from espalier.report.results import RunResult
 from pipeline import layout
 from pipeline.params.entries import Baseline
 from pipeline.records.artifacts import ids_of, read_details, read_segments
 
 if TYPE_CHECKING:
-    from espalier.report import RunResult
     from espalier.text.language import Language
 
 
@@ -45,8 +45,6 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
     Raises:
         ArtifactError: the details of a row were written by an older version and lack its description.
     """
-    from espalier.report import RunResult
-
     rows = []
     # The rows of both folders: a row that is missing in one of them is an error, not skipped.
     for name in row_names(*(row_folder(of, baseline.paper, key) for of in (layout.details, layout.metrics))):

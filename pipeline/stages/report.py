@@ -18,30 +18,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
-from espalier.report import (
-    CorpusResult,
-    Curve,
-    Links,
-    Provenance,
-    RunResult,
-    RunSegments,
-    RunTexts,
-    Sample,
-    TrainingResult,
-    build,
-    comparisons_of,
-    hyperparameters_of,
-    items_of,
-    load_benchmark,
-    load_printed,
-    orderings_json,
-    render_csv,
-    render_html,
-    render_items,
-    render_markdown,
-    summary_json,
-    summary_of,
-)
+from espalier.report.benchmarks import load_benchmark
+from espalier.report.build import build
+from espalier.report.comparisons import RunSegments, comparisons_of
+from espalier.report.html import render_html, render_items
+from espalier.report.hyperparameters import hyperparameters_of
+from espalier.report.items import RunTexts, items_of
+from espalier.report.links import Links
+from espalier.report.markdown import render_markdown
+from espalier.report.orderings_json import orderings_json
+from espalier.report.printed import Printed, load_printed
+from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample, TrainingResult
+from espalier.report.summary import summary_json, summary_of
+from espalier.report.tables_csv import render_csv
 from espalier.tasks.data import SEGMENT_COLUMNS
 from pipeline import layout
 from pipeline.params.entries import Baseline, Params, Run, reads_of
@@ -62,15 +51,6 @@ from pipeline.records.baseline_rows import DATASET, place_of, read_rows, row_fol
 if TYPE_CHECKING:
     import pandas as pd
 
-    from espalier.report import (
-        CorpusResult,
-        Curve,
-        Printed,
-        RunResult,
-        RunTexts,
-        Sample,
-        TrainingResult,
-    )
     from espalier.text.language import Language
 
 #: Samples of each run that the report shows, and the columns of outputs that are texts in given formats.

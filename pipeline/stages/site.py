@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from espalier.io.files import atomic_file, read_json
-from espalier.report import Links, read_summary, render_index
+from espalier.report.html import render_index
+from espalier.report.links import Links
+from espalier.report.summary import read_summary
 from pipeline import layout
 from pipeline.params.read import load_params
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ArtifactError
-from espalier.report import BEGIN
+from espalier.report.pages import BEGIN
 from pipeline import layout
 from pipeline.commands.pages import PAGES, pages, rendered
 

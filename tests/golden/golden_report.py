@@ -11,18 +11,12 @@ from espalier.metrics.integrity import Integrity
 from espalier.metrics.metric import details_json
 from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods, Verses
 from espalier.metrics.verse import verse_families
-from espalier.report import (
-    Comparison,
-    CorpusResult,
-    Curve,
-    RunResult,
-    Sample,
-    build,
-    load_printed,
-    orderings_json,
-    render_html,
-    render_markdown,
-)
+from espalier.report.build import build
+from espalier.report.html import render_html
+from espalier.report.markdown import render_markdown
+from espalier.report.orderings_json import orderings_json
+from espalier.report.printed import load_printed
+from espalier.report.results import Comparison, CorpusResult, Curve, RunResult, Sample
 
 PAPER = """
 paper: {key: made, title: A made-up paper, authors: A. Nobody, venue: Nowhere 2020, url: "https://example.org/made"}

@@ -90,9 +90,20 @@ def test_weights_of_another_shape_are_named(folder: Path) -> None:
         ("model.json", {"arch": "moon"}, "model.json: unknown arch 'moon'; allowed: "),
         ("model.json", {"config": {"width": 0}}, "model.json: not the shape of a model"),
         ("system.json", {"settings": None}, "system.json: not what training writes"),
-        ("system.json", {"settings": {}}, "system.json: settings.units: Field required; train the model again"),
+        (
+            "system.json",
+            {"settings": {}},
+            "system.json: settings.units: Field required; train or export the model again",
+        ),
         ("system.json", {"settings": {"unit": 3}}, "system.json: settings."),
         ("system.json", {"options": [3]}, "system.json: not what training writes"),
+        ("system.json", {"options": {"write": {}}}, "system.json: options: unknown service 'write'; allowed: "),
+        (
+            "system.json",
+            {"options": {"generate": {"top": 3}}},
+            "system.json: options.generate: unknown option 'top'; allowed: beam, book, ",
+        ),
+        ("system.json", {"options": {"polish": {"n": "3"}}}, "system.json: options.polish: n: "),
         ("vocabulary.json", {"words": None}, "vocabulary.json: not a vocabulary"),
     ],
 )
@@ -177,6 +188,43 @@ def test_a_model_has_its_own_defaults_before_which_given_options_come(models: Pa
         own, given = (system.writer("reply", **options).decoder for options in ({}, {"beam": 4}))  # type: ignore[attr-defined]
         assert (own.length_power, own.beam, given.length_power, given.beam) == (0.75, 9, 0.75, 4)
     assert "options" not in json.loads((models / "tree/system.json").read_text(encoding="utf-8"))
+
+
+def test_an_own_default_that_cannot_be_is_named_with_its_file_and_a_given_option_without(
+    models: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(models / "plain", tmp_path / "plain"))
+    settings = json.loads((folder / "system.json").read_text(encoding="utf-8"))["settings"]
+    for own, given, message in (
+        ({"beam": 0}, {}, f"{folder}/system.json: options.paraphrase.beam: 0 is too small; at least 1"),
+        ({"like": "a"}, {}, f"{folder}/system.json: options.paraphrase.like: model plain reads no tree; leave it out"),
+        ({"beam": 4}, {"n": 5}, "n: 5 texts of 4 beams; raise the beam to 5, or lower n"),
+        ({"beam": 4}, {"beam": 0}, "beam: 0 is too small; at least 1"),
+    ):
+        save_system(folder, settings, options={"paraphrase": own})
+        with pytest.raises(ConfigError) as caught:
+            espalier.load(folder, parser=Words(), device="cpu").paraphrase(["a"], **given)
+        assert str(caught.value) == message
+
+
+def test_the_remedy_for_a_damaged_model_is_git_where_git_has_it(folder: Path) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
+
+    weights = folder / "seed3.safetensors"
+    whole = weights.read_bytes()
+    git("init")
+    weights.write_bytes(whole[:-4])
+    assert refused(folder).endswith("; train or export the model again")  # git does not have it
+    weights.write_bytes(whole)
+    git("add", ".")
+    weights.write_bytes(whole[:-4])
+    assert refused(folder).endswith(f"; git restore {folder}")
+    git("restore", ".")
+    assert espalier.load(folder, device="cpu").name == "verse"
+    spoil(folder / "model.json", format=1)
+    git("add", ".")
+    assert refused(folder).endswith("; train it again")  # git has no other
 
 
 def test_a_model_without_a_parser_says_so_when_it_needs_one(models: Path) -> None:

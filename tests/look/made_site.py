@@ -8,23 +8,14 @@ from typing import Any
 import pandas as pd
 
 from espalier.metrics.metric import Metric, ratio
-from espalier.report import (
-    CorpusResult,
-    Curve,
-    Links,
-    Provenance,
-    RunResult,
-    RunSegments,
-    RunTexts,
-    Sample,
-    build,
-    items_of,
-    load_printed,
-    render_html,
-    render_index,
-    render_items,
-    summary_of,
-)
+from espalier.report.build import build
+from espalier.report.comparisons import RunSegments
+from espalier.report.html import render_html, render_index, render_items
+from espalier.report.items import RunTexts, items_of
+from espalier.report.links import Links
+from espalier.report.printed import load_printed
+from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample
+from espalier.report.summary import summary_of
 
 COLUMNS = [f"m{place}" for place in range(24)]
 PAPER: dict[str, Any] = {

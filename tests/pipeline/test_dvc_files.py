@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dvc import dvcfile
+from dvc import dvcfile, rwlock
 from dvc.fs import localfs
 from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
 
-from pipeline.graph.dvc_files import parsed_once, with_entries, written_by_entry
+from pipeline.graph.dvc_files import locked_atomically, parsed_once, with_entries, written_by_entry
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = [ROOT / "dvc.lock", ROOT / "profiles/small/dvc.lock"]
@@ -119,3 +119,26 @@ def test_a_damaged_file_fails_each_time_as_dvc_has_it(tmp_path: Path) -> None:
         for _ in range(2):
             with pytest.raises(YAMLFileCorruptedError):
                 load_path(str(params), localfs)
+
+
+def test_a_run_that_is_interrupted_while_it_writes_its_locks_leaves_a_file_that_the_next_can_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lock() -> Any:
+        return rwlock.rwlock(str(tmp_path), localfs, "train", ["data.txt"], ["model.txt"], False)
+
+    def interrupted(value: Any, file: Any) -> None:
+        file.write('{"read": {"data')
+        file.flush()
+        raise KeyboardInterrupt
+
+    with locked_atomically():
+        with lock(), lock():
+            pass
+        with monkeypatch.context() as patched:
+            patched.setattr("json.dump", interrupted)
+            with pytest.raises(KeyboardInterrupt), lock():
+                pass
+        with lock():
+            assert "model.txt" in (tmp_path / "rwlock").read_text(encoding="utf-8")
+    assert not [*tmp_path.glob(".*.part")]

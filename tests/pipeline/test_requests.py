@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from espalier.cli.answers import answer
 from espalier.cli.commands import Paraphrase, Reply
-from espalier.cli.requests import answer, read_requests
+from espalier.cli.requests import read_requests
 from espalier.inference.requests import PairRequest, Post
 from espalier.inference.writer import MAX_TEXTS, Writer
 from espalier.io.errors import DataError, EspalierError

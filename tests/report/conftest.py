@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from espalier.report import CorpusResult, Curve, Printed, Provenance, RunResult, Sample, load_printed
+from espalier.report.printed import Printed, load_printed
+from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample
 
 SONGNET = Path(__file__).parents[2] / "papers" / "printed" / "songnet.yaml"
 GUIG = SONGNET.with_name("guig.yaml")

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from espalier.metrics.ted import Ted
-from espalier.report import Comparison, Printed, RunSegments, comparisons_of
-from espalier.report.comparisons import null_of
+from espalier.report.comparisons import RunSegments, comparisons_of, null_of
+from espalier.report.printed import Printed
+from espalier.report.results import Comparison
 
 
 def _segments(ids: list[str], shift: float) -> RunSegments:

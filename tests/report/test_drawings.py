@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.report import Printed, RunResult, build, load_printed, render_html
+from espalier.report.build import build
+from espalier.report.html import render_html
+from espalier.report.printed import Printed, load_printed
+from espalier.report.results import RunResult
 
 DRAWINGS = """
 drawings:

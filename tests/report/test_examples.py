@@ -5,9 +5,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.report import Printed, RunResult
 from espalier.report.examples import Example, examples_of
-from espalier.report.printed import PrintedExamples
+from espalier.report.printed import Printed, PrintedExamples
+from espalier.report.results import RunResult
 
 
 def _lines(example: Example) -> list[tuple[str, str, bool]]:

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.report import Printed, RunResult, build, load_printed, render_html
+from espalier.report.build import build
+from espalier.report.html import render_html
+from espalier.report.printed import Printed, load_printed
+from espalier.report.results import RunResult
 
 HEATMAPS = """
 drawings:

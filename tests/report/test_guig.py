@@ -6,7 +6,8 @@ import pytest
 
 from espalier.metrics.paraphrase import EXPANSION_KEYS, KEYS
 from espalier.metrics.ted import GUIDE_KEYS
-from espalier.report import Printed, build
+from espalier.report.build import build
+from espalier.report.printed import Printed
 
 Number = Callable[[Printed, str, str, str], float]
 

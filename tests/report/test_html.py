@@ -7,18 +7,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from espalier.report import (
-    Comparison,
-    CorpusResult,
-    Curve,
-    Printed,
-    Provenance,
-    RunResult,
-    Sample,
-    build,
-    render_html,
-    render_markdown,
-)
+from espalier.report.build import build
+from espalier.report.html import render_html
+from espalier.report.markdown import render_markdown
+from espalier.report.printed import Printed
+from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, Sample
 
 MakeRun = Callable[..., RunResult]
 FullSet = tuple[list[RunResult], list[Curve], list[CorpusResult]]

@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.report import Printed, build, hyperparameters_of, load_printed, render_html, render_markdown
+from espalier.report.build import build
+from espalier.report.html import render_html
+from espalier.report.hyperparameters import hyperparameters_of
+from espalier.report.markdown import render_markdown
+from espalier.report.printed import Printed, load_printed
 from pipeline.layout import PROFILES, ROOT
 from pipeline.params.entries import Params
 from pipeline.params.read import load_params

@@ -10,20 +10,12 @@ import pytest
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio
 from espalier.metrics.registry import METRICS
-from espalier.report import (
-    Items,
-    Printed,
-    RunSegments,
-    RunTexts,
-    build,
-    items_of,
-    load_printed,
-    render_html,
-    render_items,
-)
-from espalier.report.html import FIRST
-from espalier.report.items import trees_of
+from espalier.report.build import build
+from espalier.report.comparisons import RunSegments
+from espalier.report.html import FIRST, render_html, render_items
+from espalier.report.items import Items, RunTexts, items_of, trees_of
 from espalier.report.items_js import items_js
+from espalier.report.printed import Printed, load_printed
 
 MADE = {
     "bleu": Metric("bleu", ratio(0, 1, scale=100), "bleu"),

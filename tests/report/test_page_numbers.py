@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from espalier.io.errors import ArtifactError
-from espalier.report import PageNumbers, Training, load_printed, render_page
-from espalier.report.page_numbers import claims_table
+from espalier.report.page_numbers import PageNumbers, Training, claims_table
+from espalier.report.pages import render_page
+from espalier.report.printed import load_printed
 
 DETAILS = {
     ("small", "guig", "one"): {

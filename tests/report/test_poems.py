@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.report import Sample
 from espalier.report.poems import UnitLine, mark
+from espalier.report.results import Sample
 
 
 def _places(line: UnitLine) -> list[int]:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.report import Printed, load_printed
+from espalier.report.printed import Printed, load_printed
 
 
 # Copied by hand from the paper: (table, row label, column, value, spread).

@@ -9,7 +9,7 @@ import pytest
 
 from espalier.io.yaml_files import load_yaml
 from espalier.metrics.registry import family
-from espalier.report import Printed, load_printed
+from espalier.report.printed import Printed, load_printed
 
 Number = Callable[[Printed, str, str, str], float]
 

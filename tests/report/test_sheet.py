@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.report import Printed, RunResult, build, render_html
-from espalier.report.printed import PrintedSheet
+from espalier.report.build import build
+from espalier.report.html import render_html
+from espalier.report.printed import Printed, PrintedSheet
+from espalier.report.results import RunResult
 from espalier.report.sheet import Sheet, sheet_of
 
 

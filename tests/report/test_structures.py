@@ -17,9 +17,10 @@ from rich.text import Text
 
 from espalier.datasets.structure.structures import StructuredText
 from espalier.report import html
+from espalier.report.alignment import lines_of, render_structures
 from espalier.report.drawing import LIGHT, standalone
 from espalier.report.html import render_drawing
-from espalier.report.structures import lines_of, render_structures, structures_figure
+from espalier.report.structures import structures_figure
 
 NAMES = ("pc", "pos")
 TEMPLATE = StructuredText.of([list("雨石"), ["灯"], list("山人")], ["n", "v", "n"], NAMES)

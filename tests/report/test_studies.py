@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.report import CorpusResult, Printed, RunResult, build, load_printed, render_html
+from espalier.report.build import build
+from espalier.report.html import render_html
+from espalier.report.printed import Printed, load_printed
+from espalier.report.results import CorpusResult, RunResult
 from espalier.report.studies import Study
 from espalier.report.tables import Reading
 

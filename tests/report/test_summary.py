@@ -9,20 +9,14 @@ from io import StringIO
 import pytest
 
 from espalier.io.errors import ArtifactError
-from espalier.report import (
-    CorpusResult,
-    Items,
-    Links,
-    Printed,
-    RunResult,
-    build,
-    read_summary,
-    render_csv,
-    render_index,
-    summary_json,
-    summary_of,
-)
-from espalier.report.printed import Row, RunRef
+from espalier.report.build import build
+from espalier.report.html import render_index
+from espalier.report.items import Items
+from espalier.report.links import Links
+from espalier.report.printed import Printed, Row, RunRef
+from espalier.report.results import CorpusResult, RunResult
+from espalier.report.summary import read_summary, summary_json, summary_of
+from espalier.report.tables_csv import render_csv
 
 MakeRun = Callable[..., RunResult]
 LINKS = Links(reports="", profile="../", root="../../../")

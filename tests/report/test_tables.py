@@ -7,7 +7,9 @@ from espalier.metrics.integrity import KEYS as INTEGRITY_KEYS
 from espalier.metrics.literals import KEYS as LITERAL_KEYS
 from espalier.metrics.prosody import KEYS as PROSODY_KEYS
 from espalier.metrics.verse import DEV_KEYS, KEYS, PART_KEYS
-from espalier.report import CorpusResult, Curve, Printed, Provenance, RunResult, build
+from espalier.report.build import build
+from espalier.report.printed import Printed
+from espalier.report.results import CorpusResult, Curve, Provenance, RunResult
 from espalier.report.tables import Reading, margin, number
 
 MakeRun = Callable[..., RunResult]

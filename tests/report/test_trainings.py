@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.report import TrainingResult, build, load_benchmark, load_printed, render_html, render_markdown
+from espalier.report.benchmarks import load_benchmark
+from espalier.report.build import build
+from espalier.report.html import render_html
+from espalier.report.markdown import render_markdown
+from espalier.report.printed import load_printed
+from espalier.report.results import TrainingResult
 
 PAPER = """
 paper: {key: toy, title: A toy paper, authors: A. Nobody, venue: Nowhere 2020, url: "https://example.org/toy"}

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from espalier.report import Printed, RunResult, build, render_html, render_markdown
-from espalier.report.build import Report
+from espalier.report.build import Report, build
+from espalier.report.html import render_html
+from espalier.report.markdown import render_markdown
+from espalier.report.printed import Printed
+from espalier.report.results import RunResult
 from espalier.report.tables import Line
 from espalier.report.trivial import is_below
 
@@ -125,7 +128,7 @@ def test_a_value_that_is_undefined_neither_draws_nor_is_marked(pairs: Printed) -
 
 
 def test_a_column_that_does_not_say_what_is_better_is_not_marked(talk_text: str, write: Any) -> None:
-    from espalier.report import load_printed
+    from espalier.report.printed import load_printed
 
     printed = load_printed(write(talk_text.replace("better: higher, ", "")))
     metrics = {"scores": {"bleu": 1.0}}
@@ -168,7 +171,7 @@ def test_rows_that_belong_under_no_run_stand_in_a_table_of_their_own(pairs: Prin
 
 
 def test_a_row_that_a_table_names_is_not_repeated(pairs_text: str, write: Any) -> None:
-    from espalier.report import load_printed
+    from espalier.report.printed import load_printed
 
     named = load_printed(write(pairs_text.replace("runs: [{run: plain}]", "runs: [{run: plain}, {run: en/copy}]", 1)))
     labels = [line.label for line in lines_of(named, a_run("plain", 19.0, 8.0), *ROWS)]

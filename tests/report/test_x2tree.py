@@ -17,7 +17,10 @@ from espalier.io.files import read_json, write_json
 from espalier.io.tables import write_table
 from espalier.metrics.dialogue import KEYS
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
-from espalier.report import Printed, RunResult, build, comparisons_of
+from espalier.report.build import build
+from espalier.report.comparisons import comparisons_of
+from espalier.report.printed import Printed
+from espalier.report.results import RunResult
 from espalier.tasks.data import Outputs
 from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.registry import TASKS

@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from espalier import __version__
 from espalier.cli import streams
 from espalier.cli.command import add
 from espalier.cli.commands import COMMANDS
@@ -54,8 +55,6 @@ USAGE, FAILED = 2, 1
 
 def _print_version(value: bool) -> None:
     if value:
-        from espalier import __version__
-
         print(f"espalier {__version__}")
         raise typer.Exit
 

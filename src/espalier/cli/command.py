@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
 import typer
 
 from espalier.cli.models import absolute, model_names, models
-from espalier.cli.requests import answer, as_options, read_requests
+from espalier.cli.requests import as_options, read_requests
 from espalier.cli.streams import QUIET
 from espalier.inference.requests import Options, described, require_options
 from espalier.inference.writer import MAX_TEXTS, InferenceWarning
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.registry import imported
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -91,9 +92,10 @@ class Command:
     shared: ClassVar[Sequence[str]] = ()  # fields that options give to all requests without their own
     more: ClassVar[Sequence[inspect.Parameter]] = ()  # further options
     without: ClassVar[Sequence[str]] = ()  # fields that are no options, and common options that do not exist
-    #: From the values of all options, a request and its result: what people read. From all results: a drawing.
-    page: ClassVar[Callable[[dict[str, Any], Any, Any], str | Text]]
-    draw: ClassVar[Callable[[Sequence[Any], Path], str]]
+    #: Functions, or their names as "package.module:name", which are imported when results are printed. From the values
+    #: of all options, a request and its result: what people read. From all results and a path: the file with a drawing.
+    page: ClassVar[str | Callable[[dict[str, Any], Any, Any], str | Text]]
+    draw: ClassVar[str | Callable[[Sequence[Any], Path], None]]
     endings: ClassVar[Sequence[str]] = ()  # of names of drawings
     treeless: ClassVar[str] = "reads no tree"  # what a model does that has no trees to show
     spaced: ClassVar[bool] = False  # whether an empty line separates requests that have several results
@@ -169,14 +171,14 @@ class Command:
 
     def print(self, writer: Any, requests: Sequence[Any]) -> int:
         """Print the results, and draw them. The number of requests that could not be read is returned."""
-        results, out, page = list[Any](), self.values.get("out"), partial(type(self).page, self.values)
+        from espalier.cli.answers import answer
+
+        results, out, kind = list[Any](), self.values.get("out"), type(self)
+        page = partial(imported("page", kind.page, where=f"command {self.service}"), self.values)
         spaced, as_json = self.spaced and writer.n > 1, self.values.get("json", False)
         unread = answer(writer, requests, page, as_json=as_json, spaced=spaced, then=results.append)
         if out is not None and results:
-            from espalier.io.files import atomic_file
-
-            with atomic_file(out) as part:
-                part.write_text(type(self).draw(results, out), encoding="utf-8")
+            imported("drawing", kind.draw, where=f"command {self.service}")(results, out)
         return unread
 
     def chosen(self, requests: Sequence[Any]) -> dict[str, Any]:

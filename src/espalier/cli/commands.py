@@ -10,12 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from espalier.cli import printers
 from espalier.cli.command import Command, parameter
 from espalier.cli.models import absolute, models
 from espalier.cli.requests import as_options
 from espalier.inference import requests as asked
-from espalier.io.errors import ArtifactError, ConfigError, DataError
+from espalier.io.errors import ConfigError, DataError
 
 MAX_LINE: Final = 1_000_000  # characters of a line of a chat; fewer are too many for a post
 
@@ -31,30 +30,18 @@ class Generate(Command):
     of a tune that `espalier list tunes` does not show.
     """
 
-    service, request, options, page = "generate", asked.VerseRequest, asked.VerseOptions, printers.poem_page
+    service, request, options = "generate", asked.VerseRequest, asked.VerseOptions
+    page = "espalier.cli.printers:poem_page"
     line = "one format a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
 
     def chosen(self, requests: Sequence[asked.VerseRequest]) -> dict[str, Any]:
         """The given options, and the books if they are needed."""
-        from espalier.verse.books import REMEDY
-        from espalier.verse.ci_books import open_books
-        from espalier.verse.tunes import tunes
-
         # Rhymes are those of single characters; without its dictionary of phrases pypinyin is imported 0.3 s sooner.
         os.environ.setdefault("PYPINYIN_NO_PHRASES", "1")
         options = super().chosen(requests) | ({"tone": True} if any(request.tones for request in requests) else {})
-        other_book = options.get("book", "mandarin") != "mandarin"
-        by_variant = other_book or "tone" in options or any(request.variant is not None for request in requests)
-        named = {request.tune for request in requests if request.tune and request.format is None}
-        folder = models().books()
-        if other_book or (named and by_variant) or (folder and named - tunes().keys()):
-            if folder is None:
-                raise ArtifactError(
-                    "no rhyme books and variants of tunes", where="data/raw/forms/couyun", remedy=REMEDY
-                )
-            books = open_books(folder)
-            options |= {"tunes": books.tunes} | ({"books": books.rhyme_books} if other_book else {})
-        return options
+        from espalier.cli.books import books_for
+
+        return options | books_for(requests, options, models().books())
 
 
 class Polish(Generate):
@@ -75,7 +62,7 @@ class Paraphrase(Command):
     """
 
     service, request, options = "paraphrase", asked.PairRequest, asked.ParaphraseOptions
-    argument, shared, without, page = "text", ("template",), ("language",), printers.paraphrase_page
+    argument, shared, without, page = "text", ("template",), ("language",), "espalier.cli.printers:paraphrase_page"
     line = "one text a line; after a tab a template if wanted"
     more = (
         parameter("expander", str, "The model that expands templates; default: the model's own.", callback=absolute),
@@ -107,7 +94,7 @@ class Granularity(Command):
     argument, columns, without = "text", 1, ("template", "language")
     line, endings = "one text a line", (".svg",)
     more = (parameter("out", Path, "An SVG file for the heatmap; warm colours are template words.", resolve_path=True),)
-    page, draw = printers.granularity_page, printers.granularity_drawing
+    page, draw = "espalier.cli.printers:granularity_page", "espalier.cli.drawings:granularity_drawing"
 
 
 class Compose(Command):
@@ -120,7 +107,8 @@ class Compose(Command):
 
     service, request, options = "compose", asked.TemplateRequest, asked.ComposeOptions
     line, endings = "one template a line; after tabs its prompt, and its topics with spaces", (".svg", ".html")
-    without, page, draw = ("language",), printers.composition_page, printers.composition_drawing
+    without = ("language",)
+    page, draw = "espalier.cli.printers:composition_page", "espalier.cli.drawings:composition_drawing"
     more = (parameter("out", Path, "An SVG or HTML file with both structures of each text.", resolve_path=True),)
 
     def language(self, requests: Sequence[asked.TemplateRequest]) -> str:
@@ -139,7 +127,7 @@ class Compose(Command):
 class Reply(Command):
     """Reply to a post. The best replies of the search come first. The search is deterministic."""
 
-    service, request, options, page = "reply", asked.Post, asked.ReplyOptions, printers.reply_page
+    service, request, options, page = "reply", asked.Post, asked.ReplyOptions, "espalier.cli.printers:reply_page"
     argument, line, spaced = "post", "one post a line", True
     treeless = "writes chains, which have no tree"
     more = (parameter("show_tree", bool, "Print the tree of each reply below it."),)

@@ -1,4 +1,4 @@
-"""Results as people read them: a page for each type of result, and drawings.
+"""Results as people read them: a page for each type of result.
 
 A page is a function of the values of the command's options, a request and its result.
 """
@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from rich.cells import cell_len
+from rich.text import Text
+
+from espalier.inference.requests import PairRequest
+from espalier.inference.results import Composition, Paraphrase, Poem, Reply, TextGranularity
 from espalier.io.terminal import printable_line
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from espalier.inference.requests import PairRequest
-    from espalier.inference.results import Composition, Paraphrase, Poem, Reply, TextGranularity
-    from espalier.syntax.tree import Tree
+from espalier.report.alignment import render_structures
+from espalier.syntax.constituency import read_tree, write_tree
+from espalier.syntax.tree import Tree
+from espalier.verse.text import units_of
 
 Values = Mapping[str, Any]
 
@@ -29,10 +30,6 @@ WIDTH: Final = 100
 
 def poem_page(values: Values, request: object, poem: Poem) -> str:
     """A heading, then one unit per line. Rhyme letters and rhyme groups have their own columns."""
-    from rich.cells import cell_len
-
-    from espalier.verse.text import units_of
-
     units = units_of(poem.text)
     width = max((cell_len(unit) for unit in units), default=0)
     parts = [part for part in (poem.tune, poem.format.replace("\n", "/"), f"seed {poem.seed}") if part]
@@ -45,8 +42,6 @@ def poem_page(values: Values, request: object, poem: Poem) -> str:
 
 def paraphrase_page(values: Values, request: PairRequest, paraphrase: Paraphrase) -> str:
     """The text, and indented below it its tree if wanted, else its template if none was given."""
-    from espalier.syntax.constituency import read_tree
-
     shown = paraphrase.template and values["template"] is None and request.template is None
     below = [f"  {paraphrase.template}"] if shown else []
     if values["show_tree"]:
@@ -56,8 +51,6 @@ def paraphrase_page(values: Values, request: PairRequest, paraphrase: Paraphrase
 
 def draw_tree(tree: Tree, indent: str) -> list[str]:
     """A tree in brackets. A node that is too long for one line has its children below it."""
-    from espalier.syntax.constituency import write_tree
-
     line = indent + write_tree(tree)
     if len(line) <= WIDTH or not len(tree):
         return [line]
@@ -82,20 +75,8 @@ def granularity_page(values: Values, request: object, result: TextGranularity) -
     return "\n".join([*lines, ""])
 
 
-def granularity_drawing(results: Sequence[TextGranularity], out: Path) -> str:
-    """SVG with two panels per text: the encoder, and the decoder below it."""
-    from espalier.report.drawing import standalone
-    from espalier.report.granularity import granularity_figure
-
-    return standalone(granularity_figure([("", result) for result in results], "granularity"))
-
-
 def composition_page(values: Values, request: object, result: Composition) -> Text:
     """The text with the structures of template and text below it."""
-    from rich.text import Text
-
-    from espalier.report.structures import render_structures
-
     template, text = (
         replace(each, tokens=tuple(map(printable_line, each.tokens)))
         for each in (result.template_structure, result.text_structure)
@@ -103,21 +84,6 @@ def composition_page(values: Values, request: object, result: Composition) -> Te
     topics = f"  ({printable_line(' '.join(result.topics))})" if result.topics else ""
     heading = Text.assemble((printable_line(result.text), "bold"), (topics, "dim"), "\n")
     return heading + render_structures(template, text, columns()) + Text("\n")
-
-
-def composition_drawing(results: Sequence[Composition], out: Path) -> str:
-    """SVG, or HTML if `out` ends so, with the structures of all results."""
-    from espalier.report.drawing import standalone
-    from espalier.report.html import render_drawing
-    from espalier.report.structures import structures_figure
-
-    pairs = [
-        (" · ".join([f"no. {result.sample + 1}", *result.topics]), result.template_structure, result.text_structure)
-        for result in results
-    ]
-    texts = "; ".join(f"{result.text} after {result.template}" for result in results)
-    svg = structures_figure(pairs, "structures", f"Structures of {texts}")
-    return render_drawing(svg, "Structures") if out.suffix == ".html" else standalone(svg)
 
 
 def columns() -> int:

@@ -1,26 +1,16 @@
-"""Requests of commands that write texts: reading them, and the loop that answers them and prints the results."""
+"""Requests of commands that write texts, as they are read from the command line, a file or standard input."""
 
 from __future__ import annotations
 
 import io
-import json
-import os
-import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from espalier.cli.streams import told
-from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request, Result, Writer, parted
+from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request
 from espalier.io.errors import ConfigError, DataError
-from espalier.io.terminal import json_line, printable, printable_line
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 MAX_CHARACTERS = 16_000_000  # of a file of requests
 
@@ -82,55 +72,3 @@ def as_options(names: Mapping[str, str]) -> Iterator[None]:
         argument = str(error.where)
         option = names.get(argument, f"--{argument.replace('_', '-')}")
         raise ConfigError(error.what, where=option, remedy=error.remedy) from error
-
-
-def answer(
-    writer: Writer[Request, Any, Result],
-    requests: Sequence[Request],
-    page: Callable[[Request, Result], str | Text],
-    *,
-    as_json: bool,
-    spaced: bool = False,
-    then: Callable[[Result], None] = lambda result: None,
-) -> int:
-    """Report requests that cannot be read, print the results of the others batch by batch, and count the former.
-
-    As JSON, a result of a line of a file has its `line`. Else, if `spaced`, an empty line separates two requests.
-    Several requests whose results go to a file have a progress bar. A pipe has none: its reader may write on the
-    terminal itself, as `less` does.
-    """
-    from espalier.cli.progress import progress_bar, say  # rich takes a third of the time of --help
-
-    jobs, errors = parted(writer.read(requests))
-    for error in errors:
-        say(f"espalier: {printable_line(told(error))}")
-    last: Request | None = None
-    with progress_bar() if len(jobs) > 1 and stat.S_ISREG(os.fstat(1).st_mode) else nullcontext() as bar:
-        task = bar.add_task("requests", total=len(jobs)) if bar else None
-        for request, result in writer.write(jobs):
-            follows = last is not None and request is not last
-            if bar and task is not None and follows:
-                bar.advance(task)
-            if as_json:
-                _, _, row = getattr(request, "name", "").rpartition(", row ")
-                line = {"line": int(row)} if row.isdecimal() else {}
-                found: Any = result
-                found = json.loads(json.dumps(asdict(found)), parse_float=lambda number: round(float(number), 4))
-                _print(json_line(found | writer.names | line))
-            else:
-                if spaced and follows:
-                    print()
-                _print(page(request, result))
-            last = request
-            then(result)
-    return len(errors)
-
-
-def _print(page: str | Text) -> None:
-    if isinstance(page, str):
-        print(printable(page), flush=True)
-    else:
-        from rich.console import Console
-
-        Console().print(page, soft_wrap=True)
-        sys.stdout.flush()

@@ -24,7 +24,6 @@ from espalier.inference.writer import (
     batches,
     note_unknown,
     parted,
-    require_beams,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.ternary import EOB, flatten, spell
@@ -75,7 +74,6 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
         if self.min_words > self.max_words:
             what = f"model {name} writes {self.max_words} words at most"
             raise ArgumentError(what, where="min_words", remedy=f"at most {self.max_words}")
-        require_beams(self.n, self.beam, "replies")
 
     @property
     def trees(self) -> bool:

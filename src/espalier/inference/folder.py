@@ -8,7 +8,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,8 +82,24 @@ def read_system(folder: Path) -> Description:
         templates = tuple(str(row["template"]) for row in read_json(file)) if file.exists() else ()
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"not what training writes ({error!r})"
-        raise ArtifactError(what, where=file, remedy="train the model again") from error
+        raise ArtifactError(what, where=file, remedy="train or export the model again") from error
     return Description(settings, parser, expander, templates, options)
+
+
+@contextmanager
+def restorable(folder: Path) -> Iterator[None]:
+    """Let errors about a damaged model say that git restores it, if git has the folder and finds it changed."""
+    try:
+        yield
+    except ArtifactError as error:
+        command = ["git", "-C", str(folder), "diff", "--quiet", "--", "."]
+        try:
+            changed = subprocess.run(command, capture_output=True, check=False).returncode == 1
+        except OSError:  # no git
+            changed = False
+        if not changed:
+            raise
+        raise ArtifactError(error.what, where=error.where, remedy=f"git restore {folder}") from error
 
 
 def _folder(beside: Path, name: str | None) -> Path | None:

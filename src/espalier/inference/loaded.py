@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from espalier.datasets.registry import ENCODINGS
-from espalier.inference.folder import read_system
+from espalier.inference.folder import SYSTEM, read_system, restorable
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
 from espalier.io.files import read_json
 from espalier.io.validation import first_mistake
@@ -36,6 +36,7 @@ class LoadedModel:
         settings: settings of that encoding, as used for the training data.
         templates: the most frequent templates of its training data, the most frequent first.
         options: its own defaults of the options of its services, by service.
+        described_in: the file with these defaults.
         device: device of the model.
     """
 
@@ -55,19 +56,20 @@ class LoadedModel:
         folder = Path(folder)
         if not folder.is_dir():
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
-        model, _ = load_model(folder, seed)
-        self.encoding = ARCHITECTURES.find(read_json(folder / "model.json")["arch"]).encoding
-        description = read_system(folder)
-        try:
-            self.settings: Any = ENCODINGS[self.encoding].settings.model_validate(description.settings)
-        except ValidationError as error:
-            place, what = first_mistake(error)
-            where = f"{folder / 'system.json'}: settings.{place}"
-            raise ArtifactError(what, where=where, remedy="train the model again") from error
+        with restorable(folder):
+            model, _ = load_model(folder, seed)
+            self.encoding = ARCHITECTURES.find(read_json(folder / "model.json")["arch"]).encoding
+            description = read_system(folder)
+            try:
+                self.settings: Any = ENCODINGS[self.encoding].settings.model_validate(description.settings)
+            except ValidationError as error:
+                place, what = first_mistake(error)
+                where = f"{folder / SYSTEM}: settings.{place}"
+                raise ArtifactError(what, where=where, remedy="train or export the model again") from error
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.model: Any = model.to(self.device)
         self.name, self.templates = folder.resolve().name, description.templates
-        self.options = description.options
+        self.options, self.described_in = description.options, folder / SYSTEM
         self._parser = description.parser if parser is None else parser
         self._expander = description.expander if expander is None else expander
 

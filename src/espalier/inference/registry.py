@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from espalier.inference import requests as asked
 from espalier.io.errors import ConfigError
 from espalier.io.registry import Registry, imported
 
@@ -34,6 +35,7 @@ class Service(Generic[Settings, Network]):
         needs: the models that offer it, for messages.
         writer: a writer class, or a function from a system and options to a writer; or "package.module:name", imported
             on use.
+        options: the type of its options, of which a model can have its own defaults in `system.json`.
         parses: function of the settings of the model's encoding that tells whether inputs are parsed.
         serves: function that tells whether a model with these settings (`network`) offers it.
     """
@@ -41,6 +43,7 @@ class Service(Generic[Settings, Network]):
     encoding: str
     needs: str
     writer: str | Callable[..., Any]
+    options: type[asked.Options] = asked.Options
     parses: Callable[[Settings], bool] = lambda settings: False
     serves: Callable[[Network], bool] = lambda network: True
 
@@ -92,12 +95,13 @@ SERVICES: Final = Registry[Service[Any, Any]](
     "service",
     Service,
     {
-        "generate": Service("verse", "a model of verse", "espalier.inference.verse:VerseWriter"),
-        "polish": Service("verse", "a model of verse", "espalier.inference.verse:PolishWriter"),
+        "generate": Service("verse", "a model of verse", "espalier.inference.verse:VerseWriter", asked.VerseOptions),
+        "polish": Service("verse", "a model of verse", "espalier.inference.verse:PolishWriter", asked.VerseOptions),
         "paraphrase": Service(
             "pairs",
             "a model of pairs that writes text",
             "espalier.inference.plain_paraphrase:paraphrase_writer",
+            asked.ParaphraseOptions,
             _has_trees,
             _writes_text,
         ),
@@ -105,6 +109,7 @@ SERVICES: Final = Registry[Service[Any, Any]](
             "pairs",
             "a model of pairs that writes trees",
             "espalier.inference.expansion:ExpansionWriter",
+            asked.ExpandOptions,
             _has_trees,
             _writes_trees,
         ),
@@ -112,6 +117,7 @@ SERVICES: Final = Registry[Service[Any, Any]](
             "pairs",
             "a model with granularity heads (arch: cdnpg), or with levels (arch: dnpg)",
             "espalier.inference.granularity:GranularityWriter",
+            asked.GranularityOptions,
             _has_trees,
             _has_granularity,
         ),
@@ -119,10 +125,13 @@ SERVICES: Final = Registry[Service[Any, Any]](
             "structure",
             "a model that reads structures (arch: sat)",
             "espalier.inference.compose:ComposeWriter",
+            asked.ComposeOptions,
             _always,
             _reads_structures,
         ),
-        "reply": Service("dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", _always),
+        "reply": Service(
+            "dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", asked.ReplyOptions, _always
+        ),
     },
 )
 

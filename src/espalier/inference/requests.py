@@ -6,10 +6,10 @@ Annotations are objects here, not strings, so that they can be read.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
-from espalier.inference.writer import MAX_TEXTS, ArgumentError, require_beams, require_range
+from espalier.inference.writer import MAX_TEXTS, ArgumentError, require_range
 
 #: How many of the most frequent templates a text is paraphrased under where none is given.
 TEMPLATES = 3
@@ -107,11 +107,17 @@ _GROUPS = f"The groups of children that are kept for each leaf of a tree, at mos
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a service."""
+    """The options of a service, of which `n` and `beam` are the best texts of a search and its beams."""
+
+    noun: ClassVar[str] = "texts"  # for what the service writes, in messages
 
     def __post_init__(self) -> None:
         """Raise an ArgumentError if a value cannot be."""
         require_options(type(self), vars(self))
+        n, beam = getattr(self, "n", 1), getattr(self, "beam", 0)
+        if beam and n > beam:
+            remedy = f"raise the beam to {n}, or lower n"
+            raise ArgumentError(f"{n} {self.noun} of {beam} beams", where="n", remedy=remedy)
 
     def shared(self, decoder: type[Any]) -> dict[str, Any]:
         """The options that are also settings of a task's decoder and are not None."""
@@ -134,8 +140,6 @@ class SamplingOptions(Options):
         if not 0 < self.temperature <= MAX_TEMPERATURE:
             remedy = f"above 0, at most {MAX_TEMPERATURE:g}"
             raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy=remedy)
-        if self.beam:
-            require_beams(self.n, self.beam)
 
 
 @dataclass(frozen=True)
@@ -175,10 +179,6 @@ class PlainParaphraseOptions(GranularityOptions):
 
     n: Best = 1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_beams(self.n, self.beam)
-
 
 @dataclass(frozen=True)
 class ExpandOptions(Options):
@@ -190,10 +190,6 @@ class ExpandOptions(Options):
     ] = TEMPLATES
     beam: Beams = 8
     n: Best = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_beams(self.n, self.beam)
 
 
 @dataclass(frozen=True)
@@ -213,6 +209,8 @@ class ParaphraseOptions(ExpandOptions):
 @dataclass(frozen=True)
 class ReplyOptions(Options):
     """Options of `reply`."""
+
+    noun: ClassVar[str] = "replies"
 
     n: Best = 1
     beam: Beams = 20

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from espalier.inference.loaded import LoadedModel
-from espalier.inference.registry import Service, service
+from espalier.inference.registry import SERVICES, Service, service
+from espalier.inference.writer import ArgumentError
+from espalier.io.errors import ConfigError
+from espalier.io.validation import check_options
 
 if TYPE_CHECKING:
     import torch
@@ -39,8 +42,13 @@ def load(
 
     Raises:
         ArtifactError: a file is missing, has another version, or does not match the others.
+        ConfigError: `system.json` names an option that its service does not have.
     """
-    return System(folder, seed=seed, parser=parser, expander=expander, device=device)
+    system = System(folder, seed=seed, parser=parser, expander=expander, device=device)
+    where = f"{system.described_in}: options"
+    for name, own in system.options.items():
+        check_options(SERVICES.find(name, where=where).options, own, f"{where}.{name}")
+    return system
 
 
 class System(LoadedModel):
@@ -126,7 +134,14 @@ class System(LoadedModel):
         Raises:
             ConfigError: the model does not offer the service, or an option is invalid.
         """
-        return self.require(name).open(self, **{**self.options.get(name, {}), **options})
+        own = self.options.get(name, {})
+        try:
+            return self.require(name).open(self, **{**own, **options})
+        except ArgumentError as error:
+            if error.where not in own.keys() - options.keys():
+                raise
+            where = f"{self.described_in}: options.{name}.{error.where}"
+            raise ConfigError(error.what, where=where, remedy=error.remedy) from error
 
     def require(self, name: str) -> Service[Any, Any]:
         """Look up a service of the model.

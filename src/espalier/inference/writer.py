@@ -155,16 +155,6 @@ def require_range(name: str, value: float, minimum: float | None, maximum: float
         raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {maximum:,}")
 
 
-def require_beams(n: int, beam: int, texts: str = "texts") -> None:
-    """Raise an ArgumentError unless a search with `beam` beams can find `n` texts.
-
-    Args:
-        texts: noun for the texts, for the message.
-    """
-    if n > beam:
-        raise ArgumentError(f"{n} {texts} of {beam} beams", where="n", remedy=f"raise the beam to {n}, or lower n")
-
-
 @contextmanager
 def argument(name: str, value: str = "") -> Iterator[None]:
     """Convert an error in this context to an ArgumentError for the argument; its message names `value` if given."""

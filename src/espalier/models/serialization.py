@@ -253,4 +253,4 @@ def _digest(weights: Mapping[str, Tensor]) -> str:
 
 
 def _damaged(path: Path, what: str) -> ArtifactError:
-    return ArtifactError(what, where=path, remedy="train the model again")
+    return ArtifactError(what, where=path, remedy="train or export the model again")

@@ -12,11 +12,12 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 #: Placeholder colour -> the page's variable. The placeholders are near-blacks that no drawing would use by itself.
 _COLOURS = {
@@ -43,10 +44,6 @@ def drawing(
     count: int, *, across: int, height: float, share_y: bool = False
 ) -> Iterator[tuple[Figure, Sequence[Axes]]]:
     """A figure of `count` panels, `across` per row. Text stays text, measured in the font shipped with matplotlib."""
-    import matplotlib
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
     settings: dict[Any, Any] = {
         "svg.hashsalt": "espalier",
         "svg.fonttype": "none",

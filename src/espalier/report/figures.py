@@ -6,15 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from espalier.report.drawing import HUES, INK, LEAF, SOFT, drawing, svg_of
 from espalier.report.results import Curve
 from espalier.report.studies import Panel, Study
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _SERIES = (LEAF, *HUES)
 #: Each colour has its own marker and dash, for readers and printers without colour.
