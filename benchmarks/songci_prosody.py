@@ -25,7 +25,8 @@ from espalier.metrics.bootstrap import Array
 from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.verse.books import Book, Books, Tone, ToneBook, read_books
 from espalier.verse.rhyme import rhyme_group
-from espalier.verse.variants import Fit, TuneBook, fit_of, followed
+from espalier.verse.tune_book import TuneBook
+from espalier.verse.variants import Fit, fit_of, followed
 
 ROWS = (
     "poems that fit", "`rhyme_cilin`", "`rhyme_mandarin`", "`tone_book`", "`tone_mandarin`",

@@ -25,7 +25,8 @@ from espalier.metrics.verse_format import unit_is_correct
 from espalier.verse.books import Books
 from espalier.verse.ci_books import open_books
 from espalier.verse.text import units_of
-from espalier.verse.variants import Fit, TuneBook, fit_of
+from espalier.verse.tune_book import TuneBook
+from espalier.verse.variants import Fit, fit_of
 
 #: The metrics of `prosody_statistics`, always all of them, in this order.
 KEYS: Final = (
