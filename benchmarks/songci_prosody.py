@@ -50,6 +50,9 @@ class DefaultReadings:
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
         return self.books.tones(character, by) if by == "book" else _default_tone(character)
 
+    def characters(self, book: Book) -> Iterable[str]:
+        return self.books.characters(book)
+
 
 @cache
 def _default_tone(character: str) -> frozenset[Tone]:
