@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Final, Literal
 
-from espalier.verse.rhyme import group_of_final
+from espalier.verse.rhyme import group_of_final, strict_final
 
 #: A level (平) or an oblique (仄) tone.
 Tone = Literal["平", "仄"]
@@ -56,14 +56,10 @@ def _readings(character: str, rare: bool) -> frozenset[tuple[str | None, Tone | 
 
 def _finals(character: str, rare: bool) -> Iterable[str]:
     """The finals of pypinyin's first reading or, if `rare`, of all."""
-    from pypinyin import Style, pinyin
     from pypinyin.constants import PINYIN_DICT
 
-    # pypinyin returns characters that it cannot read unchanged: the letter "a" would have the final "a".
-    if len(character) != 1 or ord(character) not in PINYIN_DICT:
-        return ()
-    finals: Iterable[str] = pinyin(character, style=Style.FINALS_TONE3, strict=True, heteronym=rare)[0]
-    return finals
+    syllables = PINYIN_DICT.get(ord(character), "").split(",") if len(character) == 1 else []
+    return map(strict_final, filter(None, syllables if rare else syllables[:1]))
 
 
 @lru_cache(maxsize=1)

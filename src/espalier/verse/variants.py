@@ -69,6 +69,12 @@ class Variant:
         return "".join(letter_of.get(place, ".") for place in range(len(self.tones)))
 
     @property
+    def rhyme_tones(self) -> str:
+        """The tones of the rhyme places alone, "中" elsewhere. In ci, level and oblique words never rhyme together."""
+        rhyming = {place for places in self.rhymes for place in places}
+        return "".join(tone if place in rhyming else EITHER for place, tone in enumerate(self.tones))
+
+    @property
     def rhyme(self) -> str:
         """One letter per sentence: the letter of its last place."""
         letters = self.letters
