@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,7 +27,7 @@ STAGES = {
     "train": "Train a model. A training that was killed resumes.",
     "decode": "Decode the texts of a run.",
     "annotate": "Parse the texts of a run.",
-    "score": "Score the texts of a run.",
+    "score": "Score the texts of a run, or texts of any origin like them.",
     "baselines": "Write and score the trivial baselines of a dataset.",
     "report": "Report the runs of a paper beside its printed numbers.",
 }
@@ -45,6 +46,11 @@ WorkersOption = Annotated[
     int | None,
     typer.Option(min=1, max=MAX_WORKERS, help="The number of processes on this machine; default: depends on the rows."),
 ]
+OutputsOption = Annotated[
+    Path | None,
+    typer.Option(help="A file of texts to score instead, ID<TAB>TEXT or one text a line; prints, and writes nothing."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="With --outputs: print all details.")]
 
 
 def _stage(name: str, text: str) -> None:
@@ -62,11 +68,23 @@ def _stage(name: str, text: str) -> None:
                 os.environ[variable] = str(value)
         run(key, profile)
 
+    def scored(
+        key: KeyArgument, profile: ProfileOption = None, outputs: OutputsOption = None, json: JsonOption = False
+    ) -> None:
+        if outputs is None:
+            run(key, profile)
+            return
+        from pipeline.commands.score_outputs import score_outputs
+
+        file = outputs.resolve()
+        enter(profile)
+        score_outputs(key, file, as_json=json)
+
     def run(key: str, profile: Profile | None) -> None:
         enter(profile)
         run_alone(name, key)
 
-    chosen = sharded if name in SHARDED else command
+    chosen = sharded if name in SHARDED else scored if name == "score" else command
     chosen.__doc__ = text
     app.command(name)(chosen)
 

@@ -30,6 +30,11 @@ def test_ids_without_numbers_have_their_lines_in_the_order_of_the_rows(file: Pat
     assert published_texts(file, ["x", "x", "y", "y"]) == ["first", "first", "second", "second"]
 
 
+def test_numbers_in_ids_need_not_be_those_of_lines(file: Path) -> None:
+    file.write_text("first\nsecond\n", encoding="utf-8")
+    assert published_texts(file, ["ci-000007", "ci-000000"], numbered=False) == ["first", "second"]
+
+
 @pytest.mark.parametrize(
     ("text", "ids", "what"),
     [

@@ -14,7 +14,9 @@ def plain_text(line: str) -> str:
     return " ".join(line.split())
 
 
-def published_texts(file: Path, ids: Sequence[str], text_of: Callable[[str], str] = plain_text) -> list[str]:
+def published_texts(
+    file: Path, ids: Sequence[str], text_of: Callable[[str], str] = plain_text, *, numbered: bool = True
+) -> list[str]:
     """The texts of a published file for some rows of a corpus.
 
     The line of a row is the one that begins with the row's id and a tab. If no line begins so, it is the line whose
@@ -25,6 +27,7 @@ def published_texts(file: Path, ids: Sequence[str], text_of: Callable[[str], str
         file: UTF-8 text.
         ids: ids of records; an id may occur several times.
         text_of: extracts the text from a line, without its id.
+        numbered: whether numbers at the ends of ids are numbers of lines.
 
     Raises:
         ArtifactError: the file does not exist.
@@ -35,7 +38,7 @@ def published_texts(file: Path, ids: Sequence[str], text_of: Callable[[str], str
     places = _places_by_id(file, lines, set(ids))
     if places:
         lines = [line.partition("\t")[2] for line in lines]
-    elif all(id_.rpartition("-")[2].isdecimal() for id_ in ids):
+    elif numbered and all(id_.rpartition("-")[2].isdecimal() for id_ in ids):
         places = {id_: int(id_.rpartition("-")[2]) for id_ in ids}
     else:
         places = {id_: place for place, id_ in enumerate(dict.fromkeys(ids))}

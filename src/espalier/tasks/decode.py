@@ -65,6 +65,16 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
         """
         return pd.concat([self._outputs_of(part) for part in self._inputs(ready)], ignore_index=True)
 
+    def unwritten(self, ready: Ready[Record_, Data_]) -> pd.DataFrame:
+        """The output rows of a split with empty texts and without likelihoods, for texts of any origin."""
+        rows = [
+            row
+            for inputs in self._inputs(ready)
+            for prompt in range(len(inputs.rows))
+            for row in self._filled(inputs, prompt, [])
+        ]
+        return pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
+
     def likelihoods(self, ready: Ready[Record_, Data_] | None) -> pd.DataFrame | None:
         """The likelihood of each reference of a split; None if the split has no rows."""
         if ready is None or not len(ready.data):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from espalier.text.language import is_mark
-from espalier.verse.text import TERMINALS
+from espalier.text.language import Language, is_mark, join_tokens, tokens_of
+from espalier.verse.text import TERMINALS, join_units
 
 HYPHENS = frozenset("-‐‑‒–")
 _QUESTIONS = frozenset("！？!?")
@@ -52,6 +52,14 @@ def sentences_of(slots: Iterable[str]) -> list[tuple[str, ...]]:
         units[-1].append(slot)
         ended = ended or slot in TERMINALS
     return [tuple(unit) for unit in units if unit]
+
+
+def verse_of_line(line: str, language: Language) -> str:
+    """A verse written on one line: `/` ends a unit, and in Chinese 。！？ do so too."""
+    units = [tokens_of(part, language) for part in line.split("/") if part.strip()]
+    if language == "zh":
+        units = [list(sentence) for unit in units for sentence in sentences_of(unit)]
+    return join_units(join_tokens(unit, language) for unit in units)
 
 
 def _belongs(slot: str, unit: list[str]) -> bool:
