@@ -122,7 +122,7 @@ def _cells(row: Row) -> dict[str, str]:
     return {name: _cell(value) for name, value in row.items()}
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     match value:
         case bool():
             return "yes" if value else "no"

@@ -7,9 +7,15 @@ import signal
 import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing import connection, get_context, parent_process
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from espalier.io.errors import ArtifactError, EspalierError
+
+if TYPE_CHECKING:
+    from ctypes import Array, c_double
+    from multiprocessing.context import SpawnProcess
+
+    Answer: TypeAlias = connection.Connection[Any, Any]
 
 #: Shows people how far a training is: its seed, its step, tokens per second, and the last dev loss or NaN.
 Show = Callable[[int, int, float, float], None]
@@ -37,7 +43,8 @@ def side_by_side(train: Training, key: str, seeds: Sequence[int], processes: int
     # Without locks, which a killed process would keep.
     board = context.RawArray("d", 3 * len(seeds))
     waiting = list(enumerate(seeds))
-    running: dict[Any, Any] = {}  # from a process's sentinel to the process and the pipe of its answer
+    # From a process's sentinel to the process and the pipe of its answer.
+    running: dict[Any, tuple[SpawnProcess, Answer]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < processes:
@@ -59,7 +66,7 @@ def side_by_side(train: Training, key: str, seeds: Sequence[int], processes: int
             process.join()
 
 
-def _require_success(key: str, process: Any, answer: Any) -> None:
+def _require_success(key: str, process: SpawnProcess, answer: Answer) -> None:
     """Raise the error that an ended process has sent, if any."""
     process.join()
     try:
@@ -76,7 +83,7 @@ def _require_success(key: str, process: Any, answer: Any) -> None:
         raise RuntimeError(text)
 
 
-def _train(train: Training, key: str, seed: int, board: Any, place: int, told: Any) -> None:
+def _train(train: Training, key: str, seed: int, board: Array[c_double], place: int, told: Answer) -> None:
     """Train in a separate process, and send its result."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends this process
     parent = parent_process()

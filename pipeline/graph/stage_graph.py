@@ -70,7 +70,7 @@ def needs_of(stages: Mapping[Stage, Definition]) -> dict[Stage, set[Stage]]:
     }
 
 
-def value_at(tree: Any, path: str) -> Any:
+def value_at(tree: Mapping[str, Any], path: str) -> Any:
     """The value at a path such as "models.songnet.arch"."""
     return reduce(lambda part, name: part[name], path.split("."), tree)
 

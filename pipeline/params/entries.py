@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +22,7 @@ from pydantic import (
 from espalier.corpora.catalogue import Inside, Source
 from espalier.corpora.filters import Filters
 from espalier.corpora.splits import Split
+from espalier.datasets.encoding import Settings
 from espalier.models.contract import NetworkSettings
 from espalier.models.registry import ARCHITECTURES
 from espalier.tasks.settings import Decoder, Scoring
@@ -29,6 +30,8 @@ from espalier.text.language import Language
 from espalier.training.config import TrainingConfig
 from pipeline import layout
 from pipeline.layout import NONE
+
+Kind = TypeVar("Kind", bound=BaseModel)
 
 
 def _name(value: str) -> str:
@@ -63,17 +66,17 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Configured(BaseModel):
+class Configured(BaseModel, Generic[Kind]):
     """The base of entries with settings of one type, which other keys name."""
 
-    _settings: Any = PrivateAttr()
+    _settings: Kind = PrivateAttr()
 
     @property
-    def settings(self) -> Any:
+    def settings(self) -> Kind:
         """The settings as their type."""
         return self._settings
 
-    def typed(self, settings: BaseModel) -> Self:
+    def typed(self, settings: Kind) -> Self:
         """The entry with these settings."""
         typed = self.model_copy()
         typed._settings = settings
@@ -100,7 +103,7 @@ class Preferring(Strict):
         return typed
 
     @field_serializer("network", "training", "decoder", "scoring", check_fields=False)
-    def _as_written(self, value: Any, info: FieldSerializationInfo) -> Any:
+    def _as_written(self, value: object, info: FieldSerializationInfo) -> object:
         return self._written.get(info.field_name, value)
 
 
@@ -137,7 +140,7 @@ class Sources(Strict):
         }
 
 
-class ParserEntry(Strict, Configured):
+class ParserEntry(Strict, Configured[BaseModel]):
     """A parser or tagger: published (named by `model`), or trained here (on the corpus `treebank`)."""
 
     language: Language
@@ -188,7 +191,7 @@ class Corpus(Strict):
         return tuple(name.removeprefix("corpora/") for name in also if name.startswith("corpora/"))
 
 
-class Dataset(Configured):
+class Dataset(Configured[Settings]):
     """A corpus in one encoding. All keys except these four are settings of the encoding."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -229,7 +232,7 @@ class Preset(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _names_no_preset(cls, value: Any) -> Any:
+    def _names_no_preset(cls, value: object) -> object:
         if isinstance(value, dict) and "preset" in value:
             raise ValueError(f"a preset names no preset; it names {value['preset']}")
         return value

@@ -70,9 +70,9 @@ def with_entry(text: str, path: list[str], entry: Mapping[str, Any]) -> str:
     return "".join(lines)
 
 
-def _end(node: Any) -> int:
+def _end(node: yaml.Node) -> int:
     """The line after the last value of a node; the mark of a block is behind the comments that follow it."""
-    while not isinstance(node, yaml.ScalarNode) and not node.flow_style:
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last
     return int(node.end_mark.line) + (node.end_mark.column > 0)

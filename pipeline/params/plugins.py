@@ -32,7 +32,7 @@ REGISTRIES: Final[Mapping[str, Registry[Any]]] = {
 }
 
 
-def import_plugins(names: Any, where: str) -> None:
+def import_plugins(names: object, where: str) -> None:
     """Import modules from the root of the project, and check the entries that they register.
 
     Args:

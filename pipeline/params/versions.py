@@ -16,7 +16,9 @@ def read_versions() -> dict[str, Any]:
     return read_yaml(layout.ROOT / layout.VERSIONS)
 
 
-def version_of(group: str, name: str, versions: Mapping[str, Any] | None = None, *, user: str = "") -> Any:
+def version_of(
+    group: str, name: str, versions: Mapping[str, Any] | None = None, *, user: str = ""
+) -> int | dict[str, int]:
     """The version of a component, such as ("models", "songnet").
 
     Args:

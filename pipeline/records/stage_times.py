@@ -110,7 +110,7 @@ class StageTimes:
         longest = max(map(end, needs), default=0.0)
         return pace * max(longest, sum(seconds.values()) / jobs)
 
-    def _read(self, file: Path, kind: Any) -> dict[str, Any]:
+    def _read(self, file: Path, kind: object) -> dict[str, Any]:
         try:
             return dict(read_json(file, kind)) if file.is_file() else {}
         except ArtifactError:

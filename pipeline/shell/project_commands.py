@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from typer.models import OptionInfo
 
 from espalier.cli.models import model_names
 from pipeline.records.machine import jobs as usual_jobs
@@ -18,10 +19,11 @@ app = typer.Typer()
 MAX_JOBS = 64
 
 
-def _jobs(default: str) -> Any:
+def _jobs(default: str) -> OptionInfo:
     """The option --jobs of a command."""
     text = f"The number of stages that run at once; default: {default}."
-    return typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help=text)
+    option: OptionInfo = typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help=text)
+    return option
 
 
 ProfileArgument = Annotated[Profile, typer.Argument(help="The profile.")]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def optional() -> Any:
+def optional() -> str:
     """A field that is empty by default. A table has a column for it only if a row fills it."""
     return field(default="", metadata={"optional": True})
 

@@ -55,7 +55,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         _replace(path, part)
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write `value` as indented JSON. Keys keep their order; NaN is an error."""
     with atomic_file(path) as part:
         part.write_text(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n", encoding="utf-8")

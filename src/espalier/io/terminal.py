@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final
+from typing import Final
 
 #: The longest error message, in characters. Of a longer one the middle is left out.
 LONGEST: Final = 4000
@@ -26,7 +26,7 @@ def printable_line(text: object) -> str:
     return line if len(line) <= LONGEST else f"{line[:half]} ... {line[-half:]}"
 
 
-def json_line(value: Any) -> str:
+def json_line(value: object) -> str:
     """JSON on one line, safe to print. JSON readers get the value unchanged."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 

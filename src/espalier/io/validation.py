@@ -19,7 +19,7 @@ _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 160
 
 
-def validated(kind: type[Kind], value: Any, where: str, *, names: str = "key") -> Kind:
+def validated(kind: type[Kind], value: object, where: str, *, names: str = "key") -> Kind:
     """Convert `value` to the type `kind`. The first mistake is raised as one line with the path of its key.
 
     Args:
@@ -99,7 +99,7 @@ def _siblings(kind: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     return list(dict.fromkeys(name for model in models for name in model.model_fields))
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
+def _models_in(annotation: object) -> list[type[BaseModel]]:
     """The settings classes within a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]

@@ -117,7 +117,7 @@ class _Loader(Composer, yaml.CSafeLoader):
             lines[key.tag, key.value] = mark.line + 1
         return node
 
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         """Construct a value. Values that Python cannot represent, such as 31 February, are refused."""
         try:
             value = super().construct_object(node, deep)

@@ -6,7 +6,7 @@ To add one: `ARCHITECTURES["mine"] = Architecture(MySettings, "verse", "my.modul
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
@@ -25,7 +25,22 @@ if TYPE_CHECKING:
     from torch import nn
 
     from espalier.datasets.encoding import Vocabulary
-    from espalier.models.contract import NetworkSettings
+    from espalier.models.cdnpg import CDNPG
+    from espalier.models.contract import ChainModel, NetworkSettings, TreeModel
+    from espalier.models.dnpg import DNPG
+    from espalier.models.guig import GuiG
+    from espalier.models.pair_seq2seq import PairSeq2Seq
+    from espalier.models.rnn_seq2seq import RNNSeq2Seq
+    from espalier.models.sat import SAT
+    from espalier.models.scpn import SCPN
+    from espalier.models.songnet import SongNet
+    from espalier.models.x2tree import X2Tree
+
+    # Names are imported when they are used, so only here does the type checker see that they follow the contract.
+    _CHAINS: tuple[type[ChainModel[Any, Any, Any, Any]], ...] = (
+        SongNet, RNNSeq2Seq, GuiG, SCPN, CDNPG, PairSeq2Seq, DNPG, SAT,
+    )  # fmt: skip
+    _TREES: tuple[type[TreeModel[Any, Any, Any, Any, Any]], ...] = (X2Tree,)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from espalier.datasets.structure.data import StructureBatch
 from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.attention import KeyValues, padding_bias, select_all
+from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import STD, initialise
 from espalier.layers.linear import linear
@@ -155,7 +155,7 @@ class SAT(nn.Module):
         batch = after_topic(batch)
         real, found = batch.real, []
 
-        def keep(attention: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        def keep(attention: Attention, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             weights = attention.weights(*args, **kwargs).diagonal(dim1=2, dim2=3)  # (batch, heads, time)
             found.append((weights * real[:, None]).sum(2) / real.sum(1).clamp(min=1)[:, None])
 

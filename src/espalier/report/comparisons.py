@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from espalier.metrics.metric import Metric
 from espalier.metrics.paired import paired
@@ -117,7 +118,7 @@ def _compared(comparison: Comparison, one: Statistics | None, other: Statistics 
     return without("all segments are one cluster" if facts["clusters"] == 1 else "", **facts)
 
 
-def _rows(system: Statistics, ids: pd.Index[Any]) -> Any:
+def _rows(system: Statistics, ids: pd.Index[Any]) -> NDArray[np.float64]:
     """Statistics as (seeds, ids, k)."""
     return np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system.by_seed])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from espalier.io.errors import ConfigError
-from espalier.report.printed import Printed, PrintedHyperparameters
+from espalier.report.printed import Hyperparameter, Printed, PrintedHyperparameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,9 @@ def hyperparameters_of(
     return tuple(tables)
 
 
-def _line(value: Any, settings: Sequence[Mapping[str, Any]], system: PrintedHyperparameters) -> HyperparameterLine:
+def _line(
+    value: Hyperparameter, settings: Sequence[Mapping[str, Any]], system: PrintedHyperparameters
+) -> HyperparameterLine:
     found = [_value(own, value.ours) for own in settings] if value.ours else [None] * len(settings)
     if value.ours and all(each is None for each in found):
         raise ConfigError(
@@ -66,7 +68,7 @@ def _line(value: Any, settings: Sequence[Mapping[str, Any]], system: PrintedHype
     )
 
 
-def _value(settings: Any, path: str) -> Any:
+def _value(settings: object, path: str) -> object:
     """The value under a path such as `network.encoders.0.layers`; None if there is none."""
     for name in path.split("."):
         if isinstance(settings, Mapping) and name in settings:
@@ -78,7 +80,7 @@ def _value(settings: Any, path: str) -> Any:
     return settings
 
 
-def _worded(value: Any) -> str:
+def _worded(value: object) -> str:
     match value:
         case None:
             return ""

@@ -311,7 +311,7 @@ def _effect(name: str, measure: Mapping[str, Any]) -> str:
     return f"{name}: {BLANK if printed is None else f'{printed:.3g}'}; {ours}{around}{excluded}"
 
 
-def _number(value: Any, digits: int) -> str:
+def _number(value: float | None, digits: int) -> str:
     return BLANK if value is None else f"{value:,.{digits}f}"
 
 

@@ -78,5 +78,5 @@ def _read_arrays(file: str) -> tuple[list[Any], list[Any]] | None:
         return None
 
 
-def _whole(values: Any) -> bool:
+def _whole(values: object) -> bool:
     return isinstance(values, list | tuple) and all(isinstance(value, int) for value in values)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedTokenizerFast
 
 from espalier.io.errors import ArtifactError
@@ -93,11 +93,11 @@ def _with_special_tokens(tokenizer: Any, ids: Sequence[int], pair: Sequence[int]
     return [*probe["input_ids"][:first], *ids, *probe["input_ids"][after:]]
 
 
-def _tensors(path: Path) -> Any:
+def _tensors(path: Path) -> dict[str, Any]:
     return torch.load(path, map_location="cpu", weights_only=True)
 
 
-def _fill(model: Any, state: Mapping[str, Tensor]) -> None:
+def _fill(model: nn.Module, state: Mapping[str, Tensor]) -> None:
     keys = model.load_state_dict(
         {name: tensor for name, tensor in state.items() if not _STALE.match(name)}, strict=False
     )

@@ -235,7 +235,7 @@ def _brackets(parse: Parse) -> Counter[Span]:
     return Counter(Span(span.start, span.end, label) for span in spans for label in span.label.split(CHAIN))
 
 
-def _save(path: Path, value: Any) -> None:
+def _save(path: Path, value: object) -> None:
     """Write with `torch.save`, via memory, since the file would otherwise contain its own name."""
     buffer = io.BytesIO()
     torch.save(value, buffer)

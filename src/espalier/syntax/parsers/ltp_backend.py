@@ -7,7 +7,7 @@ ATT; HED for the root). A legacy model, which consists of perceptrons, gives onl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import groupby, repeat
 from pathlib import Path
@@ -192,7 +192,7 @@ def _located(model: str) -> tuple[Path, str]:
         ) from error
 
 
-def _cached(download: Any, name: str, revision: str | None) -> str:
+def _cached(download: Callable[..., str], name: str, revision: str | None) -> str:
     """The hub's snapshot in the local cache, downloaded if missing."""
     try:
         folder: str = download(name, revision=revision, allow_patterns=_FILES, local_files_only=True)

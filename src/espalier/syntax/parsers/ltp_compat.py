@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import torch
 from ltp.nerual import LTP
+from torch import Tensor, nn
 from transformers import AutoTokenizer
 
 from espalier.io.errors import ArtifactError
@@ -117,13 +118,13 @@ def load_legacy(folder: Path, config: Mapping[str, Any]) -> Any:
         raise _refused(folder, (str(error).strip() or type(error).__name__).splitlines()[0]) from error
 
 
-def _fill(model: Any, state: Mapping[str, Any]) -> None:
+def _fill(model: nn.Module, state: Mapping[str, Tensor]) -> None:
     keys = model.load_state_dict(dict(state), strict=False)
     if keys.missing_keys:
         raise ValueError(f"weights missing: {', '.join(keys.missing_keys[:3])}")
 
 
-def _targets(value: Any) -> Iterator[Any]:
+def _targets(value: object) -> Iterator[object]:
     """All objects that the configuration would call, at any depth."""
     waiting = [value]
     while waiting:

@@ -9,7 +9,9 @@ from typing import Any, Final, Literal
 
 import spacy.util
 from pydantic import BaseModel
+from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import Model, NumpyOps
 
 from espalier.io.errors import ArtifactError, ConfigError
@@ -86,7 +88,7 @@ class SpacyParser:
 
     def __init__(
         self,
-        nlp: Any,
+        nlp: Language,
         signature: str,
         words: Literal["spacy", "jieba", "spaces"] = "spacy",
         max_words: int = 200,
@@ -116,7 +118,7 @@ class SpacyParser:
             results[place] = self._parse_of(doc)
         return results
 
-    def _doc(self, sentence: Sentence) -> Any:
+    def _doc(self, sentence: Sentence) -> Doc | Refused:
         """The sentence as a spaCy `Doc` of one sentence, or the reason to refuse it."""
         norms: list[str] = []
         if isinstance(sentence, str):
@@ -146,7 +148,7 @@ class SpacyParser:
                 token.norm_ = norm
         return doc
 
-    def _parse_of(self, doc: Any) -> Parse | Refused:
+    def _parse_of(self, doc: Doc) -> Parse | Refused:
         words = tuple(token.text for token in doc)
         tags: tuple[str, ...] = ()
         if self._tagged:
@@ -159,21 +161,21 @@ class SpacyParser:
         return Parse(words, tags, "", tree.heads, tree.labels) if mistake(tree.heads) is None else NO_TREE
 
 
-def one_sentence(vocab: Any, words: Sequence[str]) -> Any:
+def one_sentence(vocab: Vocab, words: Sequence[str]) -> Doc:
     """A `Doc` of these words that the parser must not split."""
     return Doc(vocab, words=list(words), sent_starts=[True, *[False] * (len(words) - 1)])
 
 
-def use_numpy(nlp: Any) -> None:
+def use_numpy(nlp: Language) -> None:
     """Use numpy for matrix products. Thinc's default, blis, takes three times as long."""
     ops = NumpyOps(use_blis=False)
     for _, component in nlp.pipeline:
-        if isinstance(getattr(component, "model", None), Model):
-            for node in component.model.walk():
+        if isinstance(model := getattr(component, "model", None), Model):
+            for node in model.walk():
                 node.ops = ops
 
 
-def _factories(nlp: Any) -> set[str]:
+def _factories(nlp: Language) -> set[str]:
     return {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
 
 
@@ -194,7 +196,7 @@ def _located(model: str) -> tuple[Path, str]:
     return folder, f"{name} {digest([file_sha256(path) for path in files])[:8]}"
 
 
-def _loaded(folder: Path) -> Any:
+def _loaded(folder: Path) -> Language:
     """Load the needed components of the pipeline in a folder."""
     try:
         config = spacy.util.load_config(folder / CONFIG)

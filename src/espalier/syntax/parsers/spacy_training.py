@@ -23,8 +23,11 @@ import numpy as np
 import spacy
 from numpy.typing import NDArray
 from spacy.attrs import ORTH
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokenizer import Tokenizer
 from spacy.training import Example
-from thinc.api import Adam
+from thinc.api import Adam, Optimizer
 
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_file, atomic_folder
@@ -137,28 +140,27 @@ def _train(
     return best.scores | {"epoch": best.epoch}
 
 
-def _step(nlp: Any, examples: Sequence[Any], dropout: float, optimizer: Any) -> float:
+def _step(nlp: Language, examples: Sequence[Example], dropout: float, optimizer: Optimizer) -> float:
     """One step of all components. Returns the loss of the last one: the parser, or the tagger without a parser.
 
     `nlp.update` would update the shared vectors before it has the gradients of the other components, that is, one step
     late. It would also copy the examples, which is unnecessary here.
     """
     losses: dict[str, float] = {}
-    for _, component in nlp.pipeline:
+    for component in _components(nlp):
         component.update(examples, drop=dropout, sgd=None, losses=losses)
-    for _, component in nlp.pipeline:
+    for component in _components(nlp):
         component.finish_update(optimizer)
     return float(losses[nlp.pipe_names[-1]])
 
 
-def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed: int) -> tuple[Any, list[Any]]:
+def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed: int) -> tuple[Language, list[Example]]:
     """A new pipeline with the words, tags and relations of the sentences, and the sentences as training examples."""
     _seed(seed, "weights")
     nlp = spacy.blank(config.language)
     if config.language == "en":  # words that are given have no other norms either
-        nlp.tokenizer.rules = {
-            text: [{ORTH: token[ORTH]} for token in tokens] for text, tokens in nlp.tokenizer.rules.items()
-        }
+        tokenizer: Tokenizer = nlp.tokenizer
+        tokenizer.rules = {text: [{ORTH: token[ORTH]} for token in tokens] for text, tokens in tokenizer.rules.items()}
     for name, settings in config.components().items():
         nlp.add_pipe(name, config=settings)
     examples = []
@@ -172,7 +174,8 @@ def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed:
         # Where nearly all heads are on one side, a transition without relation would count as rare, and spaCy stop.
         sides = [head > number for parse in parses for number, head in enumerate(parse.heads, start=1) if head]
         scarce = 1 + min(sum(sides), len(sides) - sum(sides)) // 2
-        nlp.get_pipe("parser").cfg["min_action_freq"] = min(config.min_frequency, scarce)
+        parser: TrainablePipe = nlp.get_pipe("parser")
+        parser.cfg["min_action_freq"] = min(config.min_frequency, scarce)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"\[W033\]")  # it has no table of norms
         nlp.initialize(lambda: examples)
@@ -180,25 +183,29 @@ def _pipeline_and_examples(parses: Sequence[Parse], config: SpacyTraining, seed:
     return nlp, examples
 
 
+def _components(nlp: Language) -> list[TrainablePipe]:
+    return [component for _, component in nlp.pipeline if isinstance(component, TrainablePipe)]
+
+
 # --- Weights and checkpoints ------------------------------------------------------------------------------------------
 
 
-def _parameters(nlp: Any) -> list[tuple[tuple[int, str], NDArray[Any]]]:
+def _parameters(nlp: Language) -> list[tuple[tuple[int, str], NDArray[Any]]]:
     """The parameters of all components with the optimizer's keys, in an order that is equal in all processes."""
-    nodes = (node for _, component in nlp.pipeline for node in component.model.walk())
+    nodes = (node for component in _components(nlp) for node in component.model.walk())
     return [
         ((node.id, name), node.get_param(name)) for node in nodes for name in node.param_names if node.has_param(name)
     ]
 
 
-def _put(nlp: Any, weights: Sequence[NDArray[Any]]) -> None:
+def _put(nlp: Language, weights: Sequence[NDArray[Any]]) -> None:
     for (_, parameter), value in zip(_parameters(nlp), weights, strict=True):
         if parameter.shape != value.shape:
             raise ValueError("weights of another shape")
         parameter[...] = value
 
 
-def _save(checkpoint: Path, nlp: Any, optimizer: Any, epochs: int, best: _Best) -> None:
+def _save(checkpoint: Path, nlp: Language, optimizer: Optimizer, epochs: int, best: _Best) -> None:
     arrays: dict[str, Any] = {
         "epochs": np.array([epochs, best.epoch]),
         "scores": np.array([best.scores[name] for name in _SCORES]),
@@ -213,7 +220,7 @@ def _save(checkpoint: Path, nlp: Any, optimizer: Any, epochs: int, best: _Best) 
         np.savez(file, **arrays)
 
 
-def _resumed(checkpoint: Path, nlp: Any, optimizer: Any) -> tuple[int, _Best]:
+def _resumed(checkpoint: Path, nlp: Language, optimizer: Optimizer) -> tuple[int, _Best]:
     """The number of completed epochs, and the best one. The checkpoint's state is loaded into `nlp` and `optimizer`."""
     none = 0, _Best(dict.fromkeys(_SCORES, -1.0), 0, [])
     if not checkpoint.is_file():
