@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
 from espalier.cli.progress import say
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import RECORDS, Pair
@@ -182,9 +185,6 @@ def _named(option: str, value: str | None, allowed: Iterable[str]) -> str:
 
 def _change(values: Raw, change: str) -> None:
     """Set a value at a path in an entry."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
     path, equals, text = change.partition("=")
     *above, last = path.split(".")
     if not equals or not all((*above, last)):

@@ -14,7 +14,7 @@ from espalier.report.ratings import LEVELS, Ratings, RunLevels, ratings_of
 KEY = "nbest_key.csv"
 
 
-def print_ratings(sheets: Sequence[Path], key: Path | None, *, json: bool) -> None:
+def ratings(sheets: Sequence[Path], key: Path | None, *, json: bool) -> None:
     """Print the share of each level by run, and Fleiss' kappa with its interval.
 
     Args:
@@ -24,8 +24,8 @@ def print_ratings(sheets: Sequence[Path], key: Path | None, *, json: bool) -> No
     if len(set(sheets)) < len(sheets):
         raise ConfigError("a sheet is named twice", where="ratings", remedy="give one file for each rater")
     key = key or sheets[0].parent / KEY
-    ratings = ratings_of({str(path): _read(path) for path in sheets}, _read(key), str(key))
-    print(json_line(asdict(ratings)) if json else printable(_table(ratings)))
+    found = ratings_of({str(path): _read(path) for path in sheets}, _read(key), str(key))
+    print(json_line(asdict(found)) if json else printable(_table(found)))
 
 
 def _read(path: Path) -> str:

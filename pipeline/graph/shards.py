@@ -7,42 +7,28 @@ paths; sentences and parses are sent with the tasks.
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from espalier.cli.progress import progress_bar
-from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
 from espalier.syntax.parsers.parser import Parser, Refused, Sentence
 from espalier.syntax.parsers.registry import load_parser
 from espalier.tasks.data import TEXT_COLUMNS
-from pipeline.graph.stage_run import ONE_THREAD
-from pipeline.layout import ROOT
 from pipeline.records.machine import cores, workers
-
-if TYPE_CHECKING:
-    from distributed import Client, Future
 
 #: Sentences per shard: a few seconds of work.
 SHARD_SIZE = 512
-#: Shards submitted per worker: enough that none is idle, few enough to keep the scheduler's memory small.
-SHARDS_PER_WORKER = 2
 #: Shards for which starting another process pays, unless the number of workers is given.
 SHARDS_PER_PROCESS = 8
-#: Seconds to wait for a scheduler.
-TIMEOUT = 10
-#: The bytes of free memory that the C library of a worker keeps.
-KEPT_MEMORY = str(2**25)
 
 #: A parse as a row: the five columns of `espalier.syntax.parse`, and the reason if it was refused.
 Row = tuple[str, ...]
@@ -83,8 +69,13 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
         started, done = time.monotonic(), 0
         task = bar.add_task("parse", total=len(distinct), completed=len(distinct) - sum(len(shards[n]) for n in todo))
         parts = ((number, shards[number]) for number in todo)
-        local = scheduler is None and processes <= 1
-        for number, rows in _here(parts, parser) if local else _by_dask(parts, parser, scheduler, processes):
+        if scheduler is None and processes <= 1:
+            ended = ((number, parse_shard(str(parser), shard)) for number, shard in parts)
+        else:
+            from pipeline.graph.dask_shards import by_dask
+
+            ended = by_dask(parse_shard, parts, parser, scheduler, processes)
+        for number, rows in ended:
             write_table(files[number], pd.DataFrame(rows, columns=[*COLUMNS, "reason"]))
             done += len(rows)
             bar.update(task, advance=len(rows), note=f"{done / (time.monotonic() - started):,.0f} sentences/s")
@@ -120,76 +111,6 @@ def parse_shard(parser: str, sentences: Sequence[Sentence]) -> list[Row]:
 @cache
 def _loaded(folder: str) -> Parser:
     return load_parser(Path(folder))
-
-
-def _here(parts: Iterator[tuple[int, list[Sentence]]], parser: Path) -> Iterator[tuple[int, list[Row]]]:
-    for number, sentences in parts:
-        yield number, parse_shard(str(parser), sentences)
-
-
-def _by_dask(
-    parts: Iterator[tuple[int, list[Sentence]]], parser: Path, scheduler: str | None, processes: int
-) -> Iterator[tuple[int, list[Row]]]:
-    """Shards in the order in which they finish. If a worker dies, another worker gets its shard."""
-    from distributed import KilledWorker, as_completed
-
-    with _client(scheduler, processes) as client:
-        numbers: dict[Future, int] = {}
-
-        def submitted() -> Iterator[Future]:
-            for number, sentences in parts:
-                future = client.submit(parse_shard, str(parser.resolve()), sentences, pure=False, retries=2)
-                numbers[future] = number
-                yield future
-
-        queue = submitted()
-        room = SHARDS_PER_WORKER * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-        ended = as_completed([future for _, future in zip(range(room), queue, strict=False)])
-        for future in ended:
-            try:
-                rows = future.result()
-            except KilledWorker as error:
-                raise ArtifactError(
-                    "a worker was killed several times, perhaps for lack of memory",
-                    where="parse",
-                    remedy="run again with fewer --workers; finished shards are kept",
-                ) from error
-            yield numbers.pop(future), rows
-            if (following := next(queue, None)) is not None:
-                ended.add(following)
-
-
-@contextmanager
-def _client(scheduler: str | None, processes: int) -> Iterator[Client]:
-    import dask
-    from distributed import Client, LocalCluster
-
-    logging.getLogger("distributed").setLevel(logging.ERROR)  # the shard of a worker that dies is parsed by another
-    if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout=TIMEOUT)
-        except (OSError, ValueError) as error:
-            raise ConfigError(
-                "no Dask scheduler answers there",
-                where=scheduler,
-                remedy="start 'dask scheduler' and 'dask worker' there, or leave --scheduler out to use this machine",
-            ) from error
-        with client:
-            yield client
-        return
-    # Workers import this project from the same paths. Dask's default makes them return free memory at once, so that
-    # tensors allocate it again: a third slower.
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    before = {**ONE_THREAD, "MALLOC_TRIM_THRESHOLD_": KEPT_MEMORY, "MALLOC_MMAP_THRESHOLD_": KEPT_MEMORY}
-    with (
-        dask.config.set({"distributed.nanny.pre-spawn-environ": before}),
-        LocalCluster(
-            n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1",
-            env={"PYTHONPATH": paths},
-        ) as cluster,
-        Client(cluster) as client,
-    ):  # fmt: skip
-        yield client
 
 
 def _processes(shards: int) -> int:

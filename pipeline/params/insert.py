@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import yaml
+from dvc.utils.serialize import dumps_yaml
 
 from espalier.io.errors import ConfigError
 from espalier.io.files import atomic_file
@@ -43,8 +44,6 @@ def with_entry(text: str, path: list[str], entry: Mapping[str, Any]) -> str:
     Raises:
         ConfigError: the section has an entry of this name, or stands in braces.
     """
-    from dvc.utils.serialize import dumps_yaml
-
     *sections, name = path
     depth = len(sections)
     where = f"{PARAMS}: {'.'.join(sections)}"

@@ -33,12 +33,22 @@ def load_params(path: Path = PARAMS) -> Params:
     Raises:
         ConfigError: the file is missing or is not YAML, a plugin cannot be imported, or a value is invalid.
     """
-    value = read_yaml(path)
-    import_plugins(value.get("plugins"), f"{path}: plugins")
+    value = with_plugins(path)
     params = _typed(validated(Params, value, str(path)))
     published = load_catalogue(params, path.parent) if params.sources.published else {}
     check(params, published)
     return params
+
+
+def with_plugins(path: Path = PARAMS) -> dict[str, Any]:
+    """Read params.yaml, whose values are not checked yet, and import its plugins.
+
+    Raises:
+        ConfigError: as `read_yaml`; or a plugin cannot be imported.
+    """
+    value = read_yaml(path)
+    import_plugins(value.get("plugins"), f"{path}: plugins")
+    return value
 
 
 def load_catalogue(params: Params, folder: Path = Path()) -> dict[str, Source]:

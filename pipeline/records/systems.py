@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from espalier.inference.folder import save_system
 from espalier.inference.registry import SERVICES, reads_trees, service
@@ -12,15 +14,15 @@ from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.params.entries import Params
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import read_extras
 from pipeline.records.machine import device
 
 
-def describe(folder: Path, key: str, params: Params) -> None:
+def describe(folder: Path, key: str, params: Params, templates: Sequence[Mapping[str, Any]]) -> None:
     """Write the files that `espalier.load` needs besides the model into the folder of a trained model.
 
     Args:
         folder: folder that will become `data/models/<key>`, in the same parent folder.
+        templates: the most frequent templates of its dataset, with their counts.
     """
     dataset = params.datasets.every[params.models[key].dataset]
     parser, expander = parser_of(params, dataset.corpus), expander_of(params, key)
@@ -29,7 +31,7 @@ def describe(folder: Path, key: str, params: Params) -> None:
         dataset.settings.model_dump(mode="json"),
         parser=layout.parser(parser) if parser else None,
         expander=layout.model(expander) if expander else None,
-        templates=read_extras(params.models[key].dataset).get("templates", ()),
+        templates=templates,
     )
 
 

@@ -25,11 +25,10 @@ class ProfileModels(Models):
 
     def plugins(self) -> None:
         """Import the plugins of the params.yaml of this folder, if there is one."""
-        from pipeline.params.plugins import import_plugins
-        from pipeline.params.read import read_yaml
-
         if layout.PARAMS.is_file():
-            import_plugins(read_yaml(layout.PARAMS).get("plugins"), f"{layout.PARAMS}: plugins")
+            from pipeline.params.read import with_plugins
+
+            with_plugins()
 
     def names(self) -> Iterable[str]:
         """The models of params.yaml."""

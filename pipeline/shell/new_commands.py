@@ -8,6 +8,7 @@ import typer
 
 from espalier.cli.command import Language
 from pipeline.shell.profiles import Profile, ProfileOption, enter
+from pipeline.shell.project_commands import call
 
 app = typer.Typer(help="Add an entry to params.yaml: a corpus, a dataset, a model or a run.")
 
@@ -99,8 +100,6 @@ def run(
 def _new(
     kind: str, name: str, values: dict[str, Any], like: str | None, changes: list[str] | None, profile: Profile | None
 ) -> None:
-    from pipeline.commands.new import new
-
     enter(profile)
     given = {key: value for key, value in values.items() if value is not None}
-    new(kind, name, given, like, changes or [])
+    call("new", kind, name, given, like, changes or [])

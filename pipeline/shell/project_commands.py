@@ -9,6 +9,7 @@ import typer
 from typer.models import OptionInfo
 
 from espalier.cli.models import model_names
+from espalier.io.registry import imported
 from pipeline.records.machine import jobs as usual_jobs
 from pipeline.shell import completion
 from pipeline.shell.profiles import Profile, ProfileOption, enter
@@ -17,6 +18,11 @@ app = typer.Typer()
 
 #: The most stages at once.
 MAX_JOBS = 64
+
+
+def call(name: str, *arguments: object, **options: object) -> None:
+    """Call the function `name` of the module `pipeline.commands.<name>`, which is imported only now."""
+    imported("command", f"pipeline.commands.{name}:{name}", where="espalier")(*arguments, **options)
 
 
 def _jobs(default: str) -> OptionInfo:
@@ -43,10 +49,8 @@ def list_(
 
     Without a terminal the columns are separated by tabs and have no header. A * marks a default.
     """
-    from pipeline.commands.list_entries import list_entries
-
     enter(profile)
-    list_entries(kind, json=json)
+    call("list_entries", kind, json=json)
 
 
 @app.command()
@@ -59,9 +63,7 @@ def ratings(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Count the ratings of each run, and the agreement of the raters (Fleiss' kappa)."""
-    from pipeline.commands.ratings import print_ratings
-
-    print_ratings(sheets, key_file, json=json)
+    call("ratings", sheets, key_file, json=json)
 
 
 @app.command()
@@ -71,10 +73,8 @@ def repro(
     jobs: Annotated[int | None, _jobs("one for each core, at most four")] = None,
 ) -> None:
     """Run `dvc repro` with several stages at once."""
-    from pipeline.commands.repro import repro as run
-
     enter(profile)
-    run(targets or [], jobs or usual_jobs())
+    call("repro", targets or [], jobs or usual_jobs())
 
 
 @app.command()
@@ -82,9 +82,7 @@ def pages(
     check: Annotated[bool, typer.Option("--check", help="Write nothing, and fail if a page would change.")] = False,
 ) -> None:
     """Write the numbers and tables of README and docs from the committed metrics and details."""
-    from pipeline.commands.pages import pages as write
-
-    write(check)
+    call("pages", check)
 
 
 @app.command()
@@ -96,10 +94,8 @@ def adopt(
     profile: ProfileOption = None,
 ) -> None:
     """Import a model that was trained on another machine, with its outputs."""
-    from pipeline.commands.adopt import adopt as run
-
     enter(profile)
-    run(key, folder)
+    call("adopt", key, folder)
 
 
 @app.command()
@@ -118,10 +114,8 @@ def export(
 
     `espalier.load(folder)` reads it where this project is not.
     """
-    from pipeline.commands.export import export as run
-
     enter(profile)
-    run(model, out, card=not no_card, bfloat16=bf16)
+    call("export", model, out, card=not no_card, bfloat16=bf16)
 
 
 @app.command()
@@ -131,10 +125,8 @@ def plan(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what `espalier repro` would run, before anything starts: stages, hours, disk, sources and their licences."""
-    from pipeline.commands.plan import plan as run
-
     enter(profile)
-    run(targets or [], json=json)
+    call("plan", targets or [], json=json)
 
 
 @app.command()
@@ -150,15 +142,11 @@ def rehearse(
     jobs: Annotated[int | None, _jobs("one for each core, at most four; one on a GPU")] = None,
 ) -> None:
     """Run every stage of a profile on 64 records, and estimate the time of the whole profile."""
-    from pipeline.commands.rehearse import rehearse as run
-
-    run(profile.value, folder=folder, offline=offline, jobs=jobs)
+    call("rehearse", profile.value, folder=folder, offline=offline, jobs=jobs)
 
 
 @app.command()
 def verify(profile: ProfileOption = None) -> None:
     """Check the hashes of dvc.lock against the workspace and the cache. DVC itself trusts read-only files."""
-    from pipeline.commands.verify import verify as check
-
     enter(profile)
-    check()
+    call("verify")

@@ -38,6 +38,7 @@ from pipeline.graph.seeds import Show, side_by_side
 from pipeline.graph.stage_inputs import inputs_of, record_of
 from pipeline.params.entries import Model
 from pipeline.params.read import load_params
+from pipeline.records.artifacts import read_extras
 from pipeline.records.machine import cores, device, workers
 from pipeline.records.measured import Clock
 from pipeline.records.systems import describe
@@ -133,7 +134,7 @@ def run(key: str) -> None:
     with atomic_folder(layout.model(key)) as folder:
         for result in results:
             save_model(folder, model.arch, result.model, result.vocabulary, result.seed)
-        describe(folder, key, params)
+        describe(folder, key, params, read_extras(model.dataset).get("templates", ()))
         summaries = {f"seed{result.seed}": {**result.summary, "data": data} for result in results}
         write_json(folder / "training.json", summaries)
     _write_curve(layout.curve(model.paper, key), results)

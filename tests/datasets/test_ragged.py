@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.datasets.ragged import Ragged, read_ragged, write_ragged
-from espalier.io.errors import ArtifactError
+from espalier.datasets.ragged import Ragged, RaggedSplit
 
 ROWS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6), max_size=6)
+
+
+class Split(RaggedSplit[None]):
+    COLUMNS = ("other", "one")
 
 
 def rows_of(ragged: Ragged) -> list[list[int]]:
@@ -57,14 +60,8 @@ def test_rows_are_selected_of_an_empty_array() -> None:
 def test_a_file_gives_rows_and_ids_back(rows: list[list[int]], tmp_path: Path) -> None:
     ids = [f"row/{n}" for n in range(len(rows))]
     other = Ragged.of([[9] * n for n in range(len(rows))])
-    write_ragged(tmp_path / "made.parquet", ids, {"one": Ragged.of(rows), "other": other})
-    found_ids, found = read_ragged(tmp_path / "made.parquet", ["other", "one"])
-    assert found_ids == ids and list(found) == ["other", "one"]
-    assert rows_of(found["one"]) == rows and rows_of(found["other"]) == rows_of(other)
-    assert found["one"].padded(np.arange(len(rows)), 0).shape[0] == len(rows)
-
-
-def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
-    write_ragged(tmp_path / "made.parquet", ["a"], {"one": Ragged.of([[1]])})
-    with pytest.raises(ArtifactError, match="no column two"):
-        read_ragged(tmp_path / "made.parquet", ["two"])
+    Split(ids, {"one": Ragged.of(rows), "other": other}, None).save(tmp_path / "made.parquet")
+    found = Split.load(tmp_path / "made.parquet", None)
+    assert found.ids == ids and list(found.columns) == ["other", "one"]
+    assert rows_of(found.columns["one"]) == rows and rows_of(found.columns["other"]) == rows_of(other)
+    assert found.columns["one"].padded(np.arange(len(rows)), 0).shape[0] == len(rows)

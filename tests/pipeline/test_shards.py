@@ -138,7 +138,7 @@ def test_a_scheduler_that_is_not_there_is_one_line(
     parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("ESPALIER_SCHEDULER", address)
-    monkeypatch.setattr(shards, "TIMEOUT", 1)
+    monkeypatch.setattr("pipeline.graph.dask_shards.TIMEOUT", 1)
     with pytest.raises(ConfigError, match=r"no Dask scheduler answers there; start"):
         shards.parse_all(["花"], parser, tmp_path)
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import tables
+from tokenizers import BertWordPieceTokenizer
 
 from espalier.corpora.records import Pair
 from espalier.io.hashing import seed_from
@@ -161,9 +163,6 @@ def _twitter_cdnpg(folder: Path, seed: int) -> None:
 
 def _hdf5(file: Path, pairs: Texts) -> None:
     """Write pairs in the layout of C-DNPG's code: all ids in one row, and one table row per pair."""
-    import tables
-    from tokenizers import BertWordPieceTokenizer
-
     tokenizer = BertWordPieceTokenizer({piece: number for number, piece in enumerate(_pieces())}, lowercase=True)
     file.parent.mkdir(parents=True, exist_ok=True)
     ids: list[int] = []

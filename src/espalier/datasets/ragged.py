@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-
-from espalier.io.tables import read_arrow, write_table
 
 IntArray = npt.NDArray[np.int64]
 V = TypeVar("V")
@@ -79,11 +77,17 @@ class RaggedSplit(Generic[V]):
     @classmethod
     def load(cls, path: Path, vocabulary: V) -> Self:
         """Read a split written by `save`."""
-        return cls(*read_ragged(path, cls.names(vocabulary)), vocabulary)
+        from espalier.io.tables import read_lists  # with pyarrow, which a loaded model does without
+
+        ids, columns = read_lists(path, cls.names(vocabulary))
+        return cls(ids, {name: Ragged(*lists) for name, lists in columns.items()}, vocabulary)
 
     def save(self, path: Path) -> None:
         """Write as Parquet."""
-        write_ragged(path, self.ids, {name: self.columns[name] for name in self.names(self.vocabulary)})
+        from espalier.io.tables import write_lists
+
+        columns = {name: self.columns[name] for name in self.names(self.vocabulary)}
+        write_lists(path, self.ids, {name: (column.flat, column.offsets) for name, column in columns.items()})
 
     @classmethod
     def names(cls, vocabulary: V) -> tuple[str, ...]:
@@ -97,27 +101,3 @@ class RaggedSplit(Generic[V]):
 
     def __len__(self) -> int:
         return len(self.ids)
-
-
-def read_ragged(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Ragged]]:
-    """Read the ids and list columns of a table written by `write_ragged`, without a Python object per token."""
-    import pyarrow as pa
-
-    table = read_arrow(path, ["id", *columns]).combine_chunks()
-    ragged = {}
-    for name in columns:
-        column = table[name].chunk(0) if table.num_rows else pa.array([], pa.list_(pa.int32()))
-        offsets = np.asarray(column.offsets, dtype=np.int64) - column.offsets[0].as_py()
-        ragged[name] = Ragged(column.flatten().to_numpy(), offsets)
-    return table["id"].to_pylist(), ragged
-
-
-def write_ragged(path: Path, ids: Sequence[str], columns: Mapping[str, Ragged]) -> None:
-    """Write ids and one list column per ragged array as Parquet."""
-    import pyarrow as pa
-
-    lists = {
-        name: pa.ListArray.from_arrays(pa.array(ragged.offsets, pa.int32()), pa.array(ragged.flat, pa.int32()))
-        for name, ragged in columns.items()
-    }
-    write_table(path, pa.table({"id": pa.array(ids, pa.string())} | lists))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from espalier.inference.likelihood import encoded, likelihoods
 from espalier.inference.loaded import LoadedModel
 from espalier.inference.registry import SERVICES, Service, service
 from espalier.inference.writer import ArgumentError
@@ -98,8 +99,6 @@ class System(LoadedModel):
         Raises:
             DataError: a record lacks a field, or does not fit the encoding.
         """
-        from espalier.inference.likelihood import likelihoods
-
         return likelihoods(self, records)
 
     def encode(self, records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
@@ -113,8 +112,6 @@ class System(LoadedModel):
         Raises:
             DataError: a record lacks a field, or does not fit the encoding.
         """
-        from espalier.inference.likelihood import encoded
-
         return encoded(self, records)
 
     def answer(self, name: str, inputs: Sequence[Any], **options: Any) -> list[Any]:

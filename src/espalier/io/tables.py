@@ -13,15 +13,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from espalier.io.errors import ArtifactError, MissingError
 from espalier.io.files import atomic_file
 from espalier.io.hashing import file_sha256
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
+#: The values of all lists of a column, and (lists + 1,) offsets.
+Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
 #: The key of the schema that says where the digest is, and the digest's first bytes.
 DIGEST, MARK = "espalier.digest", b"sha256::"
 #: Bytes of the mark and the digest, and of a file's end: the footer's length and "PAR1".
@@ -30,9 +35,6 @@ _SEAL, _END, _BLOCK = len(MARK) + 32, 8, 1 << 20
 
 def write_table(path: Path, rows: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None) -> None:
     """Write `rows` atomically. `metadata` is stored in the schema and can be read without the rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
     extra = {key.encode(): value.encode() for key, value in {**(metadata or {}), DIGEST: "before the footer"}.items()}
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **extra})
@@ -54,9 +56,24 @@ def read_table(path: Path, columns: Sequence[str] | None = None, *, required: Se
     return _read(path, columns, required).to_pandas()
 
 
-def read_arrow(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Like `read_table`, but as an Arrow table, whose list columns are flat buffers."""
-    return _read(path, columns)
+def write_lists(path: Path, ids: Sequence[str], columns: Mapping[str, Lists]) -> None:
+    """Write ids and columns of lists, each as its flat values and the offsets of its rows."""
+    lists = {
+        name: pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(flat, pa.int32()))
+        for name, (flat, offsets) in columns.items()
+    }
+    write_table(path, pa.table({"id": pa.array(ids, pa.string())} | lists))
+
+
+def read_lists(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Lists]]:
+    """Read a table written by `write_lists`, without a Python object per value. Raises as `read_table` does."""
+    table = _read(path, ["id", *columns]).combine_chunks()
+    lists = {}
+    for name in columns:
+        column = table[name].chunk(0) if table.num_rows else pa.array([], pa.list_(pa.int32()))
+        offsets = np.asarray(column.offsets, dtype=np.int64) - column.offsets[0].as_py()
+        lists[name] = column.flatten().to_numpy(), offsets
+    return table["id"].to_pylist(), lists
 
 
 def table_metadata(path: Path) -> dict[str, str]:
@@ -72,8 +89,6 @@ def table_sha256(path: Path) -> str:
 
 
 def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = ()) -> pa.Table:
-    import pyarrow as pa
-
     try:
         table = _opened(path).read()
     except (pa.ArrowException, OSError) as error:
@@ -88,9 +103,6 @@ def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = (
 
 def _opened(path: Path) -> pq.ParquetFile:
     """Open a file after checking its digest."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     damaged = _damaged(path, "damaged: its bytes are not those that were written")
     try:
         digest, expected = _digests(path)

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import version
 from itertools import zip_longest
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
 from espalier.metrics.texts import Pairs
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU
 
 #: The longest n-gram.
 ORDER: Final = 4
@@ -132,6 +136,14 @@ def _brevity(sums: Array) -> Array:
 # --- The library -----------------------------------------------------------------------------------------------------
 
 
+@cache
+def sacrebleu(tokenize: str, **options: bool | int) -> BLEU:
+    """BLEU by sacreBLEU, which is imported when it is used. Texts that look tokenized are accepted."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=tokenize, force=True, **options)
+
+
 def library_bleu(
     references: Sequence[Sequence[str]], hypotheses: Sequence[str], order: int = ORDER
 ) -> dict[str, float]:
@@ -144,11 +156,9 @@ def library_bleu(
     """
     if not hypotheses:
         return {}
-    from sacrebleu.metrics.bleu import BLEU
-
-    # A stream has the n-th reference of every segment, None if missing. `force` accepts tokenized texts.
+    # A stream has the n-th reference of every segment, None if missing.
     streams = [list(stream) for stream in zip_longest(*references)]
-    score = BLEU(tokenize="none", force=True, max_ngram_order=order).corpus_score(hypotheses, streams)
+    score = sacrebleu("none", max_ngram_order=order).corpus_score(hypotheses, streams)
     return {"bleu": score.score, "length_ratio": score.ratio, "brevity_penalty": score.bp}
 
 

@@ -25,15 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
 from espalier.io.errors import ConfigError
-from espalier.metrics.bleu import bleu_statistics, corpus_bleu
+from espalier.metrics.bleu import bleu_statistics, corpus_bleu, sacrebleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.meteor import meteor_statistics
@@ -42,9 +42,6 @@ from espalier.metrics.nltk_bleu import Smoothing, nltk_bleu
 from espalier.metrics.rouge import KEYS as ROUGE
 from espalier.metrics.rouge import library_rouge, longest_common, rouge_statistics
 from espalier.metrics.texts import Pairs
-
-if TYPE_CHECKING:
-    from sacrebleu.metrics.bleu import BLEU
 
 #: The alpha of the released iBLEU.
 RELEASED_ALPHA: Final = 0.8
@@ -137,14 +134,7 @@ def copy_statistics(sources: Sequence[str], hypotheses: Sequence[str]) -> Array:
 @lru_cache(maxsize=200_000)
 def _tokens_13a(text: str) -> str:
     """`13a` tokens joined by spaces, of the text as it would be printed."""
-    return str(_sacrebleu().tokenizer(cleaned(text).lower()))
-
-
-@cache
-def _sacrebleu() -> BLEU:
-    from sacrebleu.metrics.bleu import BLEU
-
-    return BLEU(tokenize="13a", lowercase=True, force=True)
+    return str(sacrebleu("13a", lowercase=True).tokenizer(cleaned(text).lower()))
 
 
 # --- Metrics ---------------------------------------------------------------------------------------------------------
@@ -278,7 +268,7 @@ def library_paper(
     """The values of the protocol `paper`, except METEOR, by sacreBLEU and rouge-score; empty for no segments."""
     if not hypotheses:
         return {}
-    library, ending = _sacrebleu(), "_whole" if whole else ""
+    library, ending = sacrebleu("13a", lowercase=True), "_whole" if whole else ""
     copied, wanted, written = ([cleaned(text) for text in side] for side in (sources, references, hypotheses))
     four = library.corpus_score(written, [wanted])
     two = library.compute_bleu(

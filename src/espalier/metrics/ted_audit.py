@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
+from apted import APTED
+from apted.helpers import Tree
+
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.ted import Nodes, full_distances, nodes_of
@@ -60,8 +63,6 @@ def ted_audit(references: Sequence[str], hypotheses: Sequence[str], statistics: 
 
 def apted_distance(one: Nodes, other: Nodes) -> int:
     """The distance of two non-empty trees by apted. It recurses, so deep trees raise a RecursionError."""
-    from apted import APTED  # type: ignore[import-untyped]
-    from apted.helpers import Tree  # type: ignore[import-untyped]
 
     def tree(nodes: Nodes) -> Any:
         line = list[Any]()  # from the root down to the last node

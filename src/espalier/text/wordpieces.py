@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from tokenizers import BertWordPieceTokenizer
+
 from espalier.io.errors import DataError
 from espalier.io.text_files import lines_of
 
@@ -38,8 +40,6 @@ class WordPieces:
     """
 
     def __init__(self, file: Path) -> None:
-        from tokenizers import BertWordPieceTokenizer
-
         self.pieces = lines_of(file)
         if missing := [piece for piece in (_CLS, _SEP, "[UNK]") if piece not in self.pieces]:
             raise DataError(f"no BERT vocabulary: no {', '.join(missing)}", file=file, remedy="one piece a line")
