@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from hypothesis import strategies as st
+
 from espalier.frames.automaton import Characters
+
+#: The characters of the automata that are drawn.
+POOL = "春江花月夜明天东风。，ab é\n𠮷"
 
 
 @dataclass(frozen=True)
@@ -59,3 +64,25 @@ def some(text: str) -> Characters:
 def chain(*sets: Characters) -> Table:
     """The texts with one character of each set."""
     return Table((*(((each, at),) for at, each in enumerate(sets, start=1)), ()), frozenset([len(sets)]))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Automata without cycles, of a few states."""
+    size = draw(st.integers(2, 7))
+    arcs = []
+    for state in range(size - 1):
+        sets = draw(st.lists(st.text(POOL, min_size=1, max_size=5), min_size=1, max_size=3))
+        after = [draw(st.integers(state + 1, size - 1)) for _ in sets]
+        if len(sets) == 1 and draw(st.booleans()):
+            arcs.append(((HAN, after[0]),))
+            continue
+        taken: set[str] = set()
+        row = []
+        for each, to in zip(sets, after, strict=True):
+            if rest := set(each) - taken:
+                row.append((some("".join(rest)), to))
+                taken |= rest
+        arcs.append(tuple(row))
+    final = frozenset([size - 1, *draw(st.lists(st.integers(1, size - 1), max_size=1))])
+    return Table((*arcs, ()), final)

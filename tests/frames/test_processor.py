@@ -14,10 +14,8 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from espalier.frames.following import Place
 from espalier.frames.processor import FrameProcessor
 from espalier.io.errors import ConfigError
-from tests.frames.automata import HAN, Table, chain, some
+from tests.frames.automata import HAN, POOL, Table, chain, some, tables
 from tests.frames.small_tokenizers import byte_level, characters, sentence_piece, word_piece
-
-POOL = "春江花月夜明天东风。，ab é\n𠮷"
 
 
 def sampled(processor: FrameProcessor, size: int, most: int, seed: int) -> list[int]:
@@ -32,28 +30,6 @@ def sampled(processor: FrameProcessor, size: int, most: int, seed: int) -> list[
         if int(drawn) in processor.tokens.ends:
             return ids[0, 3:-1].tolist()
     raise AssertionError("the text is not finished")
-
-
-@st.composite
-def tables(draw: st.DrawFn) -> Table:
-    """Automata without cycles, of a few states."""
-    size = draw(st.integers(2, 7))
-    arcs = []
-    for state in range(size - 1):
-        sets = draw(st.lists(st.text(POOL, min_size=1, max_size=5), min_size=1, max_size=3))
-        after = [draw(st.integers(state + 1, size - 1)) for _ in sets]
-        if len(sets) == 1 and draw(st.booleans()):
-            arcs.append(((HAN, after[0]),))
-            continue
-        taken: set[str] = set()
-        row = []
-        for each, to in zip(sets, after, strict=True):
-            if rest := set(each) - taken:
-                row.append((some("".join(rest)), to))
-                taken |= rest
-        arcs.append(tuple(row))
-    final = frozenset([size - 1, *draw(st.lists(st.integers(1, size - 1), max_size=1))])
-    return Table((*arcs, ()), final)
 
 
 @st.composite
