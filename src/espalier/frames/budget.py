@@ -85,7 +85,7 @@ class Budget:
     def _next(self, state: State) -> tuple[str, State]:
         """A character that takes few tokens and leaves fewer characters to write, and the state after it."""
         remaining, allowed = self.automaton.remaining(state), self.automaton.allowed(state)
-        for character in chain(self._few(allowed), map(chr, points_of(allowed).tolist())):
+        for character in chain(self._few(allowed), map(chr, points_of(allowed))):
             after = self.automaton.step(state, character)
             if after is not None and self.automaton.remaining(after) < remaining:
                 return character, after
@@ -93,8 +93,8 @@ class Budget:
 
     def _with_few_tokens(self, characters: Characters) -> list[str]:
         """Characters of a set that take the fewest tokens."""
-        points, level = points_of(characters), self.following.level([self.tokens.root])
-        whole = level.single[within(points, level.single, level.single + 1)].tolist()
+        points, level = points_of(characters), self.tokens.level([self.tokens.root])
+        whole = level.single[within(points, level.single)].tolist()
         starts = level.first[within(points, level.first, level.last)]
         begun = points[points.searchsorted(np.sort(starts))].tolist()
         some = dict.fromkeys(map(chr, (*whole[:_FEW], *begun[: 4 * _FEW], *points[:_FEW].tolist())))

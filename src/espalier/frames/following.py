@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import compress
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from espalier.frames.automaton import Automaton, State
+from espalier.frames.automaton import Automaton, Characters, State
 from espalier.frames.points import any_within, points_of, within
-from espalier.frames.tokens import Ids, Node, Tokens, code_points, length, split
+from espalier.frames.tokens import Ids, Level, Node, Tokens, bits, code_points, least, length, split
 
 #: With so many tokens below a place of the trie, they are kept, at most `_MOST` times; with so many characters, arrays
 #: are searched instead of asking the automaton for each.
 _MANY: Final = 64
 _MOST: Final = 20_000
 _NONE: Final = np.empty(0, np.int64)
+
+#: Tokens, and characters with the places behind them where more tokens go on.
+Next = tuple[Ids, Sequence[tuple[str, Sequence[Node]]]]
 
 
 class Place(NamedTuple):
@@ -34,29 +38,6 @@ class Place(NamedTuple):
     fresh: bool = False
 
 
-class Level:
-    """What comes next at places of the trie, in arrays.
-
-    Attributes:
-        single: (m,) code points of characters, and `ends`, (m,) of the tokens that end after them.
-        first: (n,) and `last`, (n,) the ranges of code points, and `parts`, (n,) of tokens that end inside a character.
-        deep: for each character after which tokens go on, the places behind it, and `points`, their code points.
-    """
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        items = [item for node in nodes for item in node.children.items()]
-        pairs = np.array([(ord(each), end) for each, child in items for end in child.ends], np.int64).reshape(-1, 2)
-        self.single, self.ends = pairs.T
-        self.first, self.last, self.parts = (
-            np.array([part for node in nodes for part in node.parts], np.int64).reshape(-1, 3).T
-        )
-        self.deep = defaultdict[str, list[Node]](list)
-        for character, child in items:
-            if child.children or child.parts:
-                self.deep[character].append(child)
-        self.points = np.array([*map(ord, self.deep)], np.int64)
-
-
 class Following:
     """The tokens that may follow in the texts of an automaton.
 
@@ -67,7 +48,7 @@ class Following:
 
     def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
-        self._levels: dict[tuple[int, ...], Level] = {}
+        self._tails, self._nexts = lru_cache(_MOST)(self._with_tails), lru_cache(_MOST)(_next_at)
         self._below: dict[tuple[State, int], Ids] = {}
 
     def advance(self, place: Place, token: int) -> Place | None:
@@ -103,24 +84,37 @@ class Following:
 
     def _after_lead(self, place: Place) -> Iterator[Ids]:
         """The tokens that begin with the bytes that a character still lacks, or are some of them."""
-        yield _NONE
-        lacking = length(place.lead) - len(place.lead)
-        points = points_of(self.automaton.allowed(place.state))
+        ids, deep = self._tails(self.automaton.allowed(place.state), place.lead)
+        yield ids
+        yield from self._beyond(place.state, deep)
+
+    def _with_tails(self, characters: Characters, lead: bytes) -> Next:
+        """The tokens that go on with or finish a character of a set that begins so, and where tokens go on after it."""
+        lacking, points = length(lead) - len(lead), points_of(characters)
+        ids, deep = [_NONE], list[tuple[str, list[Node]]]()
+        for size in range(1, lacking + 1):
+            tails, shift = self.tokens.tails[size], 6 * (lacking - size)
+            value = bits(lead) << 6 * size | tails.bits
+            begun = within(points, np.maximum(value << shift, least(lead)), value + 1 << shift)
+            ids.append(tails.ends[begun[tails.at]])
+            if not shift:
+                found = zip(value[begun].tolist(), compress(tails.nodes, begun), strict=True)
+                deep += [(chr(point), [node]) for point, node in found if node.children or node.parts]
+        return np.concatenate(ids), deep
+
+    def _beyond(self, state: State, deep: Iterable[tuple[str, Sequence[Node]]]) -> Iterator[Ids]:
+        """The tokens that go on after characters."""
         below = defaultdict[State, list[Node]](list)
-        for tail, node in self.tokens.tails.items():
-            if len(tail) > lacking or not any_within(points, *(span := code_points(place.lead + tail))):
-                continue
-            yield np.array(node.ends, np.int64)
-            if len(tail) == lacking and (node.children or node.parts):
-                below[self.automaton.step(place.state, chr(span[0]))].append(node)
-        for state, nodes in below.items():
-            yield self._follow(state, nodes)
+        for character, nodes in deep:
+            below[self.automaton.step(state, character)] += nodes
+        for after, nodes in below.items():
+            yield self._follow(after, nodes)
 
     def _follow(self, state: State, nodes: Sequence[Node]) -> Ids:
         """The tokens below places of the trie that the automaton allows from a state on."""
         if sum(node.size for node in nodes) <= _MANY:
             return np.array([token for node in nodes for token in self._few(state, node)], np.int64)
-        level = self.level(nodes)
+        level = self.tokens.level(nodes)
         if (known := self._below.get((state, id(level)))) is None:
             if len(self._below) >= _MOST:
                 self._below.clear()
@@ -130,13 +124,6 @@ class Following:
                 known = np.array([token for node in nodes for token in self._few(state, node)], np.int64)
             self._below[state, id(level)] = known
         return known
-
-    def level(self, nodes: Sequence[Node]) -> Level:
-        """The arrays of places of the trie."""
-        key = tuple(map(id, nodes))
-        if key not in self._levels:
-            self._levels[key] = Level(nodes)
-        return self._levels[key]
 
     def _few(self, state: State, node: Node) -> Iterator[int]:
         """`_follow`, a character at a time."""
@@ -153,11 +140,13 @@ class Following:
 
     def _many(self, state: State, level: Level) -> Iterator[Ids]:
         """`_follow`, all characters at once; the automaton is asked only where tokens go on."""
-        points = points_of(self.automaton.allowed(state))
-        yield level.ends[within(points, level.single, level.single + 1)]
-        yield level.parts[within(points, level.first, level.last)]
-        below = defaultdict[State, list[Node]](list)
-        for character, nodes in compress(level.deep.items(), within(points, level.points, level.points + 1)):
-            below[self.automaton.step(state, character)] += nodes
-        for after, nodes in below.items():
-            yield self._follow(after, nodes)
+        ids, deep = self._nexts(self.automaton.allowed(state), level)
+        yield ids
+        yield from self._beyond(state, deep)
+
+
+def _next_at(characters: Characters, level: Level) -> Next:
+    """The tokens that go on with one of a set of characters, or end inside one, and where tokens go on after it."""
+    points = points_of(characters)
+    ids = [level.ends[within(points, level.single)], level.parts[within(points, level.first, level.last)]]
+    return np.concatenate(ids), [*compress(level.deep.items(), within(points, level.points))]

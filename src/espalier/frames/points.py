@@ -21,8 +21,8 @@ def points_of(characters: Characters) -> Points:
     if not characters.open:
         return some
     whole, less = _of_class(characters.open), _sorted(characters.without - characters.some)
-    rest = np.delete(whole, whole.searchsorted(less[within(whole, less, less + 1)]))
-    more = some[~within(rest, some, some + 1)]
+    rest = np.delete(whole, whole.searchsorted(less[within(whole, less)]))
+    more = some[~within(rest, some)]
     return np.sort(np.concatenate([rest, more])) if len(more) else rest
 
 
@@ -42,6 +42,6 @@ def any_within(points: Points, first: int, last: int) -> bool:
     return bool(at < len(points) and points[at] < last)
 
 
-def within(points: Points, first: Points, last: Points) -> npt.NDArray[np.bool_]:
-    """For each range, whether a point is in it."""
-    return points.searchsorted(first) < points.searchsorted(last)
+def within(points: Points, first: Points, last: Points | None = None) -> npt.NDArray[np.bool_]:
+    """For each range, whether a point is in it; a range without a last is of one point."""
+    return points.searchsorted(first) < points.searchsorted(first + 1 if last is None else last)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -56,6 +57,43 @@ class Node:
         return True
 
 
+class Level:
+    """What comes next at places of the trie, in arrays.
+
+    Attributes:
+        single: (m,) code points of characters, and `ends`, (m,) of the tokens that end after them.
+        first: (n,) and `last`, (n,) the ranges of code points, and `parts`, (n,) of tokens that end inside a character.
+        deep: for each character after which tokens go on, the places behind it, and `points`, their code points.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        items = [item for node in nodes for item in node.children.items()]
+        pairs = np.array([(ord(each), end) for each, child in items for end in child.ends], np.int64).reshape(-1, 2)
+        self.single, self.ends = pairs.T
+        self.first, self.last, self.parts = (
+            np.array([part for node in nodes for part in node.parts], np.int64).reshape(-1, 3).T
+        )
+        self.deep = defaultdict[str, list[Node]](list)
+        for character, child in items:
+            if child.children or child.parts:
+                self.deep[character].append(child)
+        self.points = np.array([*map(ord, self.deep)], np.int64)
+
+
+class Tails:
+    """Tokens that begin with bytes that go on with a character.
+
+    Attributes:
+        bits: (n,) the bits of these bytes, and `nodes`, the tries of what follows them.
+        ends: (m,) the tokens that are these bytes alone, and `at`, (m,) the index of the bytes of each.
+    """
+
+    def __init__(self, tries: Mapping[bytes, Node]) -> None:
+        self.bits, self.nodes = np.array([*map(bits, tries)], np.int64), [*tries.values()]
+        pairs = [(at, token) for at, node in enumerate(self.nodes) for token in node.ends]
+        self.at, self.ends = np.array(pairs, np.int64).reshape(-1, 2).T
+
+
 @dataclass(frozen=True, eq=False)
 class Tokens:
     """The tokens of a tokenizer.
@@ -68,29 +106,35 @@ class Tokens:
     spelled: Sequence[bytes | None]
     ends: frozenset[int]
     _counts: dict[bytes, int | None] = field(default_factory=dict, repr=False)
+    _levels: dict[tuple[int, ...], Level] = field(default_factory=dict, repr=False)
 
     @cached_property
     def root(self) -> Node:
         """The trie of the tokens that begin with a whole character, or are the first part of one."""
-        return self._tries[0]
+        return self._tries[b""]
 
     @cached_property
-    def tails(self) -> dict[bytes, Node]:
-        """By the bytes that go on with a character, the trie of what follows them."""
-        return self._tries[1]
+    def tails(self) -> dict[int, Tails]:
+        """The tokens that begin with the last or the middle bytes of a character, by the number of these bytes."""
+        tries = {tail: node for tail, node in self._tries.items() if tail}
+        return {size: Tails({tail: tries[tail] for tail in tries if len(tail) == size}) for size in (1, 2, 3)}
 
     @cached_property
-    def _tries(self) -> tuple[Node, dict[bytes, Node]]:
-        root, tails = Node(), dict[bytes, Node]()
+    def _tries(self) -> dict[bytes, Node]:
+        """By the bytes of tokens that go on with a character, if any, the trie of what follows them."""
+        tries = defaultdict[bytes, Node](Node)
         for token, spelled in enumerate(self.spelled):
             if spelled and (self.has_parts or not is_part(spelled)):
                 rest = spelled.lstrip(bytes(_FOLLOWS))
-                if tail := spelled[: len(spelled) - len(rest)]:
-                    if len(tail) < 4:
-                        tails.setdefault(tail, Node()).add(token, rest)
-                else:
-                    root.add(token, rest)
-        return root, tails
+                tries[spelled[: len(spelled) - len(rest)]].add(token, rest)
+        return tries
+
+    def level(self, nodes: Sequence[Node]) -> Level:
+        """The arrays of places of the trie. They are made once."""
+        key = tuple(map(id, nodes))
+        if key not in self._levels:
+            self._levels[key] = Level(nodes)
+        return self._levels[key]
 
     @cached_property
     def single(self) -> frozenset[bytes]:
@@ -157,12 +201,23 @@ def length(spelled: bytes) -> int:
 
 def code_points(lead: bytes) -> tuple[int, int]:
     """The first code point whose character begins with these bytes, and the one after the last."""
-    whole, value = length(lead), lead[0] & (0x7F, 0x1F, 0x0F, 0x0F)[length(lead) - 1]
-    for byte in lead[1:]:
-        value = value << 6 | byte & 0x3F
-    shift = 6 * (whole - len(lead))
-    least = (0, 0x80, 0x800, 0x10000)[whole - 1]
-    return max(value << shift, least), value + 1 << shift
+    value, shift = bits(lead), 6 * (length(lead) - len(lead))
+    return max(value << shift, least(lead)), value + 1 << shift
+
+
+def least(lead: bytes) -> int:
+    """The first code point with so many bytes as a character that begins so."""
+    return (0, 0x80, 0x800, 0x10000)[length(lead) - 1]
+
+
+def bits(part: bytes) -> int:
+    """The bits of the code point that bytes of a character give, from its first byte on or not."""
+    value = 0
+    for byte in part:
+        value = value << 6 | byte & (
+            0x3F if byte in _FOLLOWS else 0x7F if byte < 0x80 else 0x1F if byte < 0xE0 else 0x0F
+        )
+    return value
 
 
 _KNOWN: Final = WeakKeyDictionary[Any, Tokens]()
