@@ -41,6 +41,9 @@ class Table:
         some = frozenset().union(*(each.some for each in sets))
         return Characters(some, opened[0].open, opened[0].without - some) if opened else Characters(some)
 
+    def common(self, state: int) -> int | None:
+        return self.arcs[state][0][1] if len(self.arcs[state]) == 1 else None
+
     def accepts(self, state: int) -> bool:
         return state in self.final
 

@@ -94,8 +94,8 @@ class Budget:
     def _with_few_tokens(self, characters: Characters) -> list[str]:
         """Characters of a set that take the fewest tokens."""
         points, level = points_of(characters), self.tokens.level([self.tokens.root])
-        whole = level.single[within(points, level.single)].tolist()
-        starts = level.first[within(points, level.first, level.last)]
+        single, (first, last, _) = level.single[0], level.parts
+        whole, starts = single[within(points, single)].tolist(), first[within(points, first, last)]
         begun = points[points.searchsorted(np.sort(starts))].tolist()
         some = dict.fromkeys(map(chr, (*whole[:_FEW], *begun[: 4 * _FEW], *points[:_FEW].tolist())))
         return sorted(some, key=lambda each: self._count(each.encode()))[:_FEW]

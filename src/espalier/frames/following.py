@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import compress
 from typing import Final, NamedTuple
 
@@ -19,9 +19,6 @@ from espalier.frames.tokens import Ids, Level, Node, Tokens, bits, code_points, 
 _MANY: Final = 64
 _MOST: Final = 20_000
 _NONE: Final = np.empty(0, np.int64)
-
-#: Tokens, and characters with the places behind them where more tokens go on.
-Next = tuple[Ids, Sequence[tuple[str, Sequence[Node]]]]
 
 
 class Place(NamedTuple):
@@ -38,6 +35,18 @@ class Place(NamedTuple):
     fresh: bool = False
 
 
+class Next:
+    """The tokens that spell some characters, and the places of the trie behind each character where more go on."""
+
+    def __init__(self, ids: Ids, deep: Sequence[tuple[str, Sequence[Node]]]) -> None:
+        self.ids, self.deep = ids, deep
+
+    @cached_property
+    def level(self) -> Level:
+        """All the places."""
+        return Level([node for _, nodes in self.deep for node in nodes])
+
+
 class Following:
     """The tokens that may follow in the texts of an automaton.
 
@@ -49,7 +58,7 @@ class Following:
     def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
         self._tails, self._nexts = lru_cache(_MOST)(self._with_tails), lru_cache(_MOST)(_next_at)
-        self._below: dict[tuple[State, int], Ids] = {}
+        self._below: dict[tuple[State, Level], Ids] = {}
 
     def advance(self, place: Place, token: int) -> Place | None:
         """The place after one more token; None if the text leaves the frame."""
@@ -77,16 +86,14 @@ class Following:
 
     def _from_root(self, place: Place) -> Iterator[Ids]:
         root = self.tokens.root
-        yield self._follow(place.state, [root])
+        yield self._follow(place.state, self.tokens.level([root]))
         if place.fresh and (blank := root.children.get(" ")) and self.automaton.step(place.state, " ") is None:
             yield np.array(blank.ends, np.int64)
-            yield self._follow(place.state, [blank])
+            yield self._follow(place.state, self.tokens.level([blank]))
 
     def _after_lead(self, place: Place) -> Iterator[Ids]:
         """The tokens that begin with the bytes that a character still lacks, or are some of them."""
-        ids, deep = self._tails(self.automaton.allowed(place.state), place.lead)
-        yield ids
-        yield from self._beyond(place.state, deep)
+        yield from self._ways(place.state, self._tails(self.automaton.allowed(place.state), place.lead))
 
     def _with_tails(self, characters: Characters, lead: bytes) -> Next:
         """The tokens that go on with or finish a character of a set that begins so, and where tokens go on after it."""
@@ -100,29 +107,35 @@ class Following:
             if not shift:
                 found = zip(value[begun].tolist(), compress(tails.nodes, begun), strict=True)
                 deep += [(chr(point), [node]) for point, node in found if node.children or node.parts]
-        return np.concatenate(ids), deep
+        return Next(np.concatenate(ids), deep)
 
-    def _beyond(self, state: State, deep: Iterable[tuple[str, Sequence[Node]]]) -> Iterator[Ids]:
-        """The tokens that go on after characters."""
+    def _ways(self, state: State, found: Next) -> Iterator[Ids]:
+        """The tokens that spell characters, and those that go on after them."""
+        yield found.ids
+        if not found.deep:
+            return
+        if (after := self.automaton.common(state)) is not None:
+            yield self._follow(after, found.level)
+            return
         below = defaultdict[State, list[Node]](list)
-        for character, nodes in deep:
+        for character, nodes in found.deep:
             below[self.automaton.step(state, character)] += nodes
         for after, nodes in below.items():
-            yield self._follow(after, nodes)
+            yield self._follow(after, self.tokens.level(nodes))
 
-    def _follow(self, state: State, nodes: Sequence[Node]) -> Ids:
+    def _follow(self, state: State, level: Level) -> Ids:
         """The tokens below places of the trie that the automaton allows from a state on."""
-        if sum(node.size for node in nodes) <= _MANY:
-            return np.array([token for node in nodes for token in self._few(state, node)], np.int64)
-        level = self.tokens.level(nodes)
-        if (known := self._below.get((state, id(level)))) is None:
+        if level.size <= _MANY:
+            return np.array([token for node in level.nodes for token in self._few(state, node)], np.int64)
+        if (known := self._below.get((state, level))) is None:
             if len(self._below) >= _MOST:
                 self._below.clear()
-            if len(level.ends) + len(level.points) + len(level.parts) > _MANY:
-                known = np.concatenate([*self._many(state, level)])
+            if level.width > _MANY:
+                found = self._nexts(self.automaton.allowed(state), level)
+                known = np.concatenate([*self._ways(state, found)])
             else:
-                known = np.array([token for node in nodes for token in self._few(state, node)], np.int64)
-            self._below[state, id(level)] = known
+                known = np.array([token for node in level.nodes for token in self._few(state, node)], np.int64)
+            self._below[state, level] = known
         return known
 
     def _few(self, state: State, node: Node) -> Iterator[int]:
@@ -131,22 +144,16 @@ class Following:
             if (after := self.automaton.step(state, character)) is not None:
                 yield from child.ends
                 if child.size > _MANY:
-                    yield from self._follow(after, [child])
+                    yield from self._follow(after, self.tokens.level([child]))
                 elif child.children or child.parts:
                     yield from self._few(after, child)
         if node.parts:
             points = points_of(self.automaton.allowed(state))
             yield from (token for first, last, token in node.parts if any_within(points, first, last))
 
-    def _many(self, state: State, level: Level) -> Iterator[Ids]:
-        """`_follow`, all characters at once; the automaton is asked only where tokens go on."""
-        ids, deep = self._nexts(self.automaton.allowed(state), level)
-        yield ids
-        yield from self._beyond(state, deep)
-
 
 def _next_at(characters: Characters, level: Level) -> Next:
     """The tokens that go on with one of a set of characters, or end inside one, and where tokens go on after it."""
-    points = points_of(characters)
-    ids = [level.ends[within(points, level.single)], level.parts[within(points, level.first, level.last)]]
-    return np.concatenate(ids), [*compress(level.deep.items(), within(points, level.points))]
+    points, (single, ends), (first, last, parts) = points_of(characters), level.single, level.parts
+    ids = np.concatenate([ends[within(points, single)], parts[within(points, first, last)]])
+    return Next(ids, [*compress(level.deep[1], within(points, level.deep[0]))])

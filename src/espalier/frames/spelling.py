@@ -35,6 +35,11 @@ class Spelled:
         after = self.automaton.step(state, character) if self.tokens.spells(character) else None
         return after if after is not None and self._can_finish(after) else None
 
+    def common(self, state: State) -> State | None:
+        """The state after any of the allowed characters, if it is one and the same."""
+        after = self.automaton.common(state)
+        return after if after is not None and self._can_finish(after) else None
+
     def allowed(self, state: State) -> Characters:
         """The characters for which `step` is not None."""
         spelled = self._spelled(self.automaton.allowed(state))

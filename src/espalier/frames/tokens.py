@@ -58,26 +58,39 @@ class Node:
 
 
 class Level:
-    """What comes next at places of the trie, in arrays.
+    """Places of the trie.
 
     Attributes:
-        single: (m,) code points of characters, and `ends`, (m,) of the tokens that end after them.
-        first: (n,) and `last`, (n,) the ranges of code points, and `parts`, (n,) of tokens that end inside a character.
-        deep: for each character after which tokens go on, the places behind it, and `points`, their code points.
+        size: the number of tokens below.
+        width: the number of characters, whole or begun, that come next.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        items = [item for node in nodes for item in node.children.items()]
-        pairs = np.array([(ord(each), end) for each, child in items for end in child.ends], np.int64).reshape(-1, 2)
-        self.single, self.ends = pairs.T
-        self.first, self.last, self.parts = (
-            np.array([part for node in nodes for part in node.parts], np.int64).reshape(-1, 3).T
-        )
-        self.deep = defaultdict[str, list[Node]](list)
-        for character, child in items:
+        self.nodes, self.size = nodes, sum(node.size for node in nodes)
+        self.width = sum(len(node.children) + len(node.parts) for node in nodes)
+
+    @cached_property
+    def single(self) -> tuple[Ids, Ids]:
+        """(m,) both: code points, and the tokens that end after them."""
+        items = [item for node in self.nodes for item in node.children.items()]
+        pairs = [(ord(character), token) for character, child in items for token in child.ends]
+        points, tokens = np.array(pairs, np.int64).reshape(-1, 2).T
+        return points, tokens
+
+    @cached_property
+    def parts(self) -> tuple[Ids, Ids, Ids]:
+        """(n,) all: the ranges of code points, from the first to before the last, of tokens that end inside one."""
+        first, last, tokens = np.array([part for node in self.nodes for part in node.parts], np.int64).reshape(-1, 3).T
+        return first, last, tokens
+
+    @cached_property
+    def deep(self) -> tuple[Ids, Sequence[tuple[str, Sequence[Node]]]]:
+        """(k,) both: code points after which tokens go on, and the places behind each character."""
+        places = defaultdict[str, list[Node]](list)
+        for character, child in (item for node in self.nodes for item in node.children.items()):
             if child.children or child.parts:
-                self.deep[character].append(child)
-        self.points = np.array([*map(ord, self.deep)], np.int64)
+                places[character].append(child)
+        return np.array([*map(ord, places)], np.int64), [*places.items()]
 
 
 class Tails:
