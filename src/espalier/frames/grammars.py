@@ -6,6 +6,7 @@ written again later, has no small grammar.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -134,18 +135,22 @@ def grammar_of(automaton: Automaton, notation: Notation) -> str:
         ConfigError: the automaton has no grammar of a reasonable size.
     """
     graph = explored(automaton)
-    text = _Writer(graph, notation).between(graph.start, _END)
+    writer = _Writer(graph, notation)
+    text = writer.between(graph.start, _END)
+    if notation == "regex":
+        return text
     if notation == "lark":
-        return f"start: TEXT\nTEXT: /{text}/\n"
-    return f"root ::= {text}\n" if notation == "gbnf" else text
+        classes = "".join(f"{name}: /{each}/\n" for each, name in writer.classes.items())
+        return f"start: TEXT\nTEXT: {text}\n{classes}"
+    return f"root ::= {text}\n" + "".join(f"{name} ::= {each}\n" for each, name in writer.classes.items())
 
 
-@dataclass(frozen=True)
 class _Writer:
-    """Writes the expressions of a graph."""
+    """Writes the expressions of a graph. Where a notation has names, classes of characters have them."""
 
-    graph: Graph
-    notation: Notation
+    def __init__(self, graph: Graph, notation: Notation) -> None:
+        self.graph, self.notation = graph, notation
+        self.classes: dict[str, str] = {}
 
     def between(self, state: State, end: State) -> str:
         """The expression of all that leads from a state to one in which all ways meet."""
@@ -153,34 +158,52 @@ class _Writer:
         while state != end:
             meet = self.graph.meets[state]
             ways = [
-                self._joined([_class(some, self.notation), self.between(after, meet)])
+                self._joined([self._of(some), self.between(after, meet)])
                 for after, some in self.graph.arcs[state].items()
             ]
             optional = state in self.graph.final and bool(ways)
-            pieces.append(f"{self._either(ways)}?" if optional else ways[0] if len(ways) == 1 else self._either(ways))
+            pieces.append(ways[0] if len(ways) == 1 and not optional else self._either(ways, optional))
             state = meet
             if sum(map(len, pieces)) > LENGTH:
                 raise ConfigError(f"it has more than {LENGTH:,} characters", where="grammar")
         return self._joined(pieces)
 
-    def _either(self, ways: Sequence[str]) -> str:
-        opening = "(" if self.notation == "gbnf" else "(?:"
-        return f"{opening}{'|'.join(ways)})" if ways else ""
+    def _either(self, ways: Sequence[str], optional: bool) -> str:
+        opening = "(?:" if self.notation == "regex" else "("
+        return f"{opening}{'|'.join(ways)}){'?' * optional}" if ways else ""
 
     def _joined(self, pieces: Sequence[str]) -> str:
         """Pieces one after another; equal ones are counted."""
         runs = [(piece, len([*run])) for piece, run in groupby(filter(None, pieces))]
-        counted = (f"{piece}{{{count}}}" if count > 1 and piece[0] == "[" else piece * count for piece, count in runs)
-        return (" " if self.notation == "gbnf" else "").join(counted)
+        single = "" if self.notation == "regex" else " "
+        counted = (
+            f"{piece}{{{count}}}" if count > 1 and self._is_class(piece) else single.join([piece] * count)
+            for piece, count in runs
+        )
+        return single.join(counted)
+
+    def _is_class(self, piece: str) -> bool:
+        return (
+            piece in self.classes.values() if self.classes else piece[0] == "[" and piece.index("]") == len(piece) - 1
+        )
+
+    def _of(self, characters: Characters) -> str:
+        """A character, or a class of characters."""
+        text = _class(characters)
+        if self.notation == "regex":
+            return text
+        if text[0] != "[":
+            return json.dumps(chr(int(points_of(characters)[0])), ensure_ascii=False)
+        name = f"SOME{len(self.classes) + 1}" if self.notation == "lark" else f"some{len(self.classes) + 1}"
+        return self.classes.setdefault(text, name)
 
 
 @lru_cache(maxsize=1024)
-def _class(characters: Characters, notation: Notation) -> str:
-    """A character, or a class of characters as ranges."""
+def _class(characters: Characters) -> str:
+    """A character, or a class of characters as ranges, as regular expressions have it."""
     points = points_of(characters)
     if len(points) == 1:
-        character = _quoted(int(points[0]))
-        return f'"{character}"' if notation == "gbnf" else character
+        return _quoted(int(points[0]))
     cuts = np.flatnonzero(np.diff(points) > 1)
     firsts, lasts = points[[0, *(cuts + 1)]].tolist(), points[[*cuts, -1]].tolist()
     ranges = (_quoted(first) + f"-{_quoted(last)}" * (last > first) for first, last in zip(firsts, lasts, strict=True))
