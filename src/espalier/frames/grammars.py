@@ -25,8 +25,6 @@ NOTATIONS: Final[tuple[Notation, ...]] = get_args(Notation)
 #: The most states of an automaton that has a grammar, and the most characters of a grammar.
 STATES, LENGTH = 20_000, 1_000_000
 
-#: Characters of an open class that no rule names; two, so that one that remembers them is noticed.
-_OTHERS: Final = {"han": "㐀㐁"}
 #: The state behind the end of each text.
 _END: Final = object()
 
@@ -112,10 +110,15 @@ def _explored(automaton: Automaton, named: frozenset[str]) -> tuple[Graph, froze
             final.add(state)
         allowed = automaton.allowed(state)
         found |= allowed.some | allowed.without
+        if (after := automaton.common(state)) is not None:
+            arcs[state] = {after: allowed}
+            left.append(after)
+            continue
         by_after = defaultdict[State, set[str]](set)
         for character in {*allowed.some, *(each for each in named if each in allowed)}:
             by_after[automaton.step(state, character)].add(character)
-        others = {automaton.step(state, each) for each in _OTHERS.get(allowed.open, "") if each not in named} - {None}
+        rest = Characters(open=allowed.open, without=named | allowed.without)
+        others = {automaton.step(state, chr(each)) for each in points_of(rest)[:2]}  # two, to notice one that is kept
         if len(others) > 1:
             raise ConfigError("a word is written again later", where="grammar", remedy="no grammar can say which")
         sets = {after: Characters(frozenset(some)) for after, some in by_after.items()}
@@ -139,34 +142,51 @@ def grammar_of(automaton: Automaton, notation: Notation) -> str:
     text = writer.between(graph.start, _END)
     if notation == "regex":
         return text
+    rules = {name: rule for rule, name in writer.rules.items()}
     if notation == "lark":
-        classes = "".join(f"{name}: /{each}/\n" for each, name in writer.classes.items())
-        return f"start: TEXT\nTEXT: {text}\n{classes}"
-    return f"root ::= {text}\n" + "".join(f"{name} ::= {each}\n" for each, name in writer.classes.items())
+        return f"start: TEXT\nTEXT: {text}\n" + "".join(
+            f"{name}: /{rule}/\n" if rule[0] == "[" else f"{name}: {rule}\n" for name, rule in rules.items()
+        )
+    return f"root ::= {text}\n" + "".join(f"{name} ::= {rule}\n" for name, rule in rules.items())
 
 
 class _Writer:
-    """Writes the expressions of a graph. Where a notation has names, classes of characters have them."""
+    """Writes the expressions of a graph. Where a notation has names, classes of characters and what is shared have."""
 
     def __init__(self, graph: Graph, notation: Notation) -> None:
         self.graph, self.notation = graph, notation
-        self.classes: dict[str, str] = {}
+        self.rules: dict[str, str] = {}
+        self._known: dict[tuple[State, State], str] = {}
 
     def between(self, state: State, end: State) -> str:
         """The expression of all that leads from a state to one in which all ways meet."""
         pieces: list[str] = []
         while state != end:
             meet = self.graph.meets[state]
-            ways = [
-                self._joined([self._of(some), self.between(after, meet)])
-                for after, some in self.graph.arcs[state].items()
-            ]
+            arcs = self.graph.arcs[state]
+            ways = [self._joined([self._of(some), self._part(after, meet)]) for after, some in arcs.items()]
             optional = state in self.graph.final and bool(ways)
             pieces.append(ways[0] if len(ways) == 1 and not optional else self._either(ways, optional))
             state = meet
             if sum(map(len, pieces)) > LENGTH:
-                raise ConfigError(f"it has more than {LENGTH:,} characters", where="grammar")
+                what, remedy = (
+                    f"it has more than {LENGTH:,} characters",
+                    "write it as lark or gbnf, or leave out a rule",
+                )
+                raise ConfigError(what, where="grammar", remedy=remedy)
         return self._joined(pieces)
+
+    def _part(self, state: State, end: State) -> str:
+        """`between`, written once; what several ways share has a name."""
+        if (state, end) not in self._known:
+            text = self.between(state, end)
+            named = self.notation != "regex" and self.graph.before[state] > 1 and len(text) > 20
+            self._known[state, end] = self._named(text) if named else text
+        return self._known[state, end]
+
+    def _named(self, text: str) -> str:
+        number = len(self.rules) + 1
+        return self.rules.setdefault(text, f"PART{number}" if self.notation == "lark" else f"part{number}")
 
     def _either(self, ways: Sequence[str], optional: bool) -> str:
         opening = "(?:" if self.notation == "regex" else "("
@@ -183,19 +203,16 @@ class _Writer:
         return single.join(counted)
 
     def _is_class(self, piece: str) -> bool:
-        return (
-            piece in self.classes.values() if self.classes else piece[0] == "[" and piece.index("]") == len(piece) - 1
-        )
+        if self.notation == "regex":
+            return piece[0] == "[" and piece.index("]") == len(piece) - 1
+        return piece.isalnum()
 
     def _of(self, characters: Characters) -> str:
         """A character, or a class of characters."""
         text = _class(characters)
         if self.notation == "regex":
             return text
-        if text[0] != "[":
-            return json.dumps(chr(int(points_of(characters)[0])), ensure_ascii=False)
-        name = f"SOME{len(self.classes) + 1}" if self.notation == "lark" else f"some{len(self.classes) + 1}"
-        return self.classes.setdefault(text, name)
+        return self._named(text) if text[0] == "[" else json.dumps(chr(points_of(characters)[0]), ensure_ascii=False)
 
 
 @lru_cache(maxsize=1024)
