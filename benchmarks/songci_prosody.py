@@ -25,7 +25,8 @@ from espalier.metrics.bootstrap import Array
 from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.verse.books import Book, Books, Tone, ToneBook, read_books
 from espalier.verse.rhyme import rhyme_group
-from espalier.verse.variants import Fit, TuneBook, fit_of, followed
+from espalier.verse.tune_book import TuneBook
+from espalier.verse.variants import Fit, fit_of, followed
 
 ROWS = (
     "poems that fit", "`rhyme_cilin`", "`rhyme_mandarin`", "`tone_book`", "`tone_mandarin`",
@@ -48,6 +49,9 @@ class DefaultReadings:
 
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
         return self.books.tones(character, by) if by == "book" else _default_tone(character)
+
+    def characters(self, book: Book) -> Iterable[str]:
+        return self.books.characters(book)
 
 
 @cache

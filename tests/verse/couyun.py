@@ -54,6 +54,7 @@ def write_couyun(folder: Path, rhymes: str = RHYMES, tunes: Tunes = TUNES) -> Pa
 def _form(pattern: str, tones: str, groups: list[list[int]]) -> dict[str, Any]:
     return {
         "ge_lyu_str": tones,
+        "ge_lyu_sep": [],
         "rhyme_pos": sorted(abs(place) for group in groups for place in group),
         "yun_classify": {str(number): group for number, group in enumerate(groups)},
         "origin": re.sub(r"\d+", lambda count: "字" * int(count[0]), pattern),

@@ -17,7 +17,7 @@ from espalier.verse.sounds import Sounds
         ("5。5。", ".A", "灯人在山前。\n明天在船头。", ("", "ou")),
         ("#_。#_。", None, "灯人。\n山□。", ("eng", "an")),
         ("__#。2。", "A.", "人在□。\n天下。", ("?", "")),
-        ("1还。1天。", "AA", "山还。\n明天。", ("an (ai/u)", "an")),  # by the reading that rhymes
+        ("1还。1天。", "AA", "山还。\n明天。", ("an (ai)", "an")),  # by the reading that rhymes
         ("#__。", "A", "灯山。", ("an",)),  # a free text, shorter than its format: its last word
         ("#__。", "A", "灯人山。\n天。", ("eng", "")),  # a free text with more units
         ("#__。", "A", "灯人山。\n\n天。", ("eng", "", "")),  # one of them empty

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.verse.books import Book, Books, ToneBook, read_books
 from espalier.verse.grammar import parse_format
-from espalier.verse.variants import TuneBook, Variant, fit_of, followed, sentence_lengths, words_of
+from espalier.verse.tune_book import TuneBook
+from espalier.verse.variants import Variant, fit_of, followed, sentence_lengths, words_of
 from tests.verse.couyun import write_couyun
 
 

@@ -29,8 +29,9 @@ from espalier.verse.slots import BLANKS, RHYME
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import rhyme_place
 from espalier.verse.tones import blanks_of
+from espalier.verse.tune_book import TuneBook
 from espalier.verse.tunes import Tune, tune, tunes
-from espalier.verse.variants import TuneBook, Variant
+from espalier.verse.variants import Variant
 
 if TYPE_CHECKING:
     from espalier.datasets.verse.vocabulary import VerseVocabulary
@@ -154,7 +155,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             return tune(name)
         if self.tunes is None:
             raise not_passed("the variants of tunes are", where="tune")
-        return self.tunes.variant(name, 1 if number is None else number)
+        return self.tunes.variant(name, number)
 
     def write(self, jobs: Sequence[VerseJob]) -> Iterator[tuple[VerseRequest, Poem]]:
         """`n` texts for each format."""

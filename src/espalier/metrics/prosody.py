@@ -25,7 +25,8 @@ from espalier.metrics.verse_format import unit_is_correct
 from espalier.verse.books import Books
 from espalier.verse.ci_books import open_books
 from espalier.verse.text import units_of
-from espalier.verse.variants import Fit, TuneBook, fit_of
+from espalier.verse.tune_book import TuneBook
+from espalier.verse.variants import Fit, fit_of
 
 #: The metrics of `prosody_statistics`, always all of them, in this order.
 KEYS: Final = (
@@ -123,7 +124,7 @@ def _metrics() -> tuple[Metric, ...]:
     none = "no poem fits a variant of its tune"
 
     def signature(right: str, by: str, counts: str = "poems") -> str:
-        return signature_of("prosody", variants="qinding-cipu", right=right, by=by, readings="any", counts=counts)
+        return signature_of("prosody", variants="qinding-cipu", right=right, by=by, readings="dictionary", counts=counts)
 
     def share(name: str, column: int, right: str, by: str) -> Metric:
         return share_of(name, column, _POEMS, signature(right, by), none)

@@ -4,7 +4,7 @@ Ci rhymes by the book Cilin zhengyun, and its tones are those of Pingshui yun, w
 readers use Mandarin. If a character has several readings, each counts.
 
     mandarin   the groups of `rhyme.GROUPS` ("ang"); tones 1 and 2 are level, 3 and 4 oblique, neutral neither
-               (`mandarin_readings` has both together: "ang平")
+               (`mandarin.py`)
     cilin      a part and its tone: "2平" level, "2仄" rising or departing, "15入" entering. Parts 1 to 14 have level
                and oblique rhymes, which rhyme with each other only if a tune says so; 15 to 19 are entering.
     pingshui   a tone and the number of the rhyme within it: "平1" to "平30", "上1" to "上29", "去1" to "去30", and
@@ -16,21 +16,19 @@ Both books come from the source `couyun`; `hanzi_class.py` there is data in Pyth
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.verse.rhyme import group_of_final
+from espalier.verse.mandarin import Tone, mandarin_characters, mandarin_groups, mandarin_tones
 
 #: The rhyme book: the thirteen groups of Mandarin (`rhyme.GROUPS`), Cilin zhengyun, or Pingshui yun.
 Book = Literal["mandarin", "cilin", "pingshui"]
 #: The book for tones: Pingshui yun, where the entering tone is oblique, or the four tones of Mandarin.
 ToneBook = Literal["book", "mandarin"]
-#: A level (平) or an oblique (仄) tone.
-Tone = Literal["平", "仄"]
 
 #: What to do about a folder of the source that is missing or damaged.
 REMEDY: Final = "run dvc --cd profiles/small repro download@couyun"
@@ -38,7 +36,6 @@ REMEDY: Final = "run dvc --cd profiles/small repro download@couyun"
 _RHYME_BOOK: Final = "couyun/hanzi/hanzi_class.py"
 _TONES: Final = "平上去入"
 _CILIN_TONES: Final = "平仄仄入"
-_MANDARIN_TONES: Final[dict[str, Tone]] = {"1": "平", "2": "平", "3": "仄", "4": "仄"}
 
 
 class Books(Protocol):
@@ -52,19 +49,18 @@ class Books(Protocol):
         """The tones of all readings of a character; empty if the book lacks the character."""
         ...
 
+    def characters(self, book: Book) -> Iterable[str]:
+        """All characters that a book has."""
+        ...
+
 
 def part_of(group: str) -> str:
     """The part shared by level and oblique words, from a group with its tone: "2平", "2仄" -> "2", "ang平" -> "ang"."""
     return group[:-1]
 
 
-def mandarin_readings(character: str) -> frozenset[str]:
-    """The rhyme group and tone of each reading of a character: 还 -> {"ai平", "an平"}. Neutral tones are left out."""
-    return frozenset(f"{group}{tone}" for group, tone in _mandarin(character) if group and tone)
-
-
 def mandarin_books() -> Books:
-    """Only Mandarin, from pypinyin.
+    """Only Mandarin.
 
     The result raises ConfigError for any other book.
     """
@@ -106,12 +102,15 @@ class _MandarinBooks:
     def groups(self, character: str, book: Book) -> frozenset[str]:
         if book != "mandarin":
             raise not_passed(f"the rhyme book {book} is")
-        return _mandarin_groups(character)
+        return mandarin_groups(character)
 
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
         if by != "mandarin":
             raise not_passed("the book of tones is")
-        return _mandarin_tones(character)
+        return mandarin_tones(character)
+
+    def characters(self, book: Book) -> Iterable[str]:
+        return mandarin_characters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,41 +119,23 @@ class _PrintedBooks:
 
     def groups(self, character: str, book: Book) -> frozenset[str]:
         if book == "mandarin":
-            return _mandarin_groups(character)
+            return mandarin_groups(character)
         entry = self.entries.get(character, _Entry())
         return entry.cilin if book == "cilin" else entry.pingshui
 
     def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
         if by == "mandarin":
-            return _mandarin_tones(character)
+            return mandarin_tones(character)
         return self.entries.get(character, _Entry()).tones
+
+    def characters(self, book: Book) -> Iterable[str]:
+        return mandarin_characters() if book == "mandarin" else self.entries
 
 
 def not_passed(what: str, where: str = "book") -> ConfigError:
     """The error that a required book was not passed. `what` is a subject with its verb."""
     remedy = "pass the books and tunes of espalier.verse.ci_books.open_books(FOLDER)"
     return ConfigError(f"{what} of the source couyun, which is not given", where=where, remedy=remedy)
-
-
-@lru_cache(maxsize=65536)
-def _mandarin(character: str) -> frozenset[tuple[str | None, Tone | None]]:
-    """The rhyme group and tone of each reading in pypinyin."""
-    from pypinyin import Style, pinyin
-    from pypinyin.constants import PINYIN_DICT
-
-    # pypinyin returns characters that it cannot read unchanged: the letter "a" would have the final "a".
-    if len(character) != 1 or ord(character) not in PINYIN_DICT:
-        return frozenset()
-    finals = pinyin(character, style=Style.FINALS_TONE3, strict=True, heteronym=True)[0]
-    return frozenset((group_of_final(final.rstrip("12345")), _MANDARIN_TONES.get(final[-1:])) for final in finals)
-
-
-def _mandarin_groups(character: str) -> frozenset[str]:
-    return frozenset(group for group, _ in _mandarin(character) if group)
-
-
-def _mandarin_tones(character: str) -> frozenset[Tone]:
-    return frozenset(tone for _, tone in _mandarin(character) if tone)
 
 
 @lru_cache(maxsize=2)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from espalier.verse.books import Books, read_books
-from espalier.verse.variants import Fit, TuneBook, followed
+from espalier.verse.tune_book import TuneBook
+from espalier.verse.variants import Fit, followed
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,15 @@ class Format:
     """Units of slots, one rhyme letter per unit ("." for a unit without rhyme), and tones.
 
     Slots are strings: `BLANK`, `RHYME`, a mark, or a literal word. `tones` has one sign per word, without marks: 平
-    level, 仄 oblique, 中 either; it is empty if tones are unknown.
+    level, 仄 oblique, 中 either; it is empty if tones are unknown. `copies` are the words that repeat an earlier word,
+    each with that word, by their index among the words.
     """
 
     units: tuple[tuple[str, ...], ...]
     rhyme: str
     language: Language
     tones: str = ""
+    copies: tuple[tuple[int, int], ...] = ()
 
     def __str__(self) -> str:
         """The canonical spelling: counts if they describe all slots, else the template. `parse_format` reads it."""
@@ -77,6 +79,27 @@ def with_tones(format_: Format, tones: str) -> Format:
         what = f"'{shortened(tones)}' has {len(signs)} tones, the format {words} words"
         raise ConfigError(what, where="tones", remedy="one sign per word: 平, 仄 or 中")
     return replace(format_, tones=signs)
+
+
+def with_copies(format_: Format, copies: tuple[tuple[int, int], ...]) -> Format:
+    """A format in which words repeat earlier words, each given with the word that it repeats.
+
+    A blank repeats a literal as that literal, and a literal makes its source one.
+
+    Raises:
+        ConfigError: a literal differs from the literal that it should repeat.
+    """
+    units = [list(unit) for unit in format_.units]
+    places = [(row, slot) for row, unit in enumerate(units) for slot, token in enumerate(unit) if not is_mark(token)]
+    for copy, source in copies:
+        (row, slot), (other, origin) = places[copy], places[source]
+        words = {units[row][slot], units[other][origin]} - {*BLANKS}
+        if len(words) > 1:
+            what = f"'{units[row][slot]}' where '{units[other][origin]}' is repeated"
+            raise ConfigError(what, where=f"unit {row + 1}", remedy="give both the same word, or one of them none")
+        if words:
+            units[row][slot] = units[other][origin] = words.pop()
+    return replace(format_, units=tuple(map(tuple, units)), copies=copies)
 
 
 def format_of(text: str, language: Language, rhyme: str, tones: str = "") -> Format:

@@ -28,7 +28,7 @@ import re
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language, is_mark, join_tokens
 from espalier.verse.acrostic import with_acrostic
-from espalier.verse.format import Format, rhyme_slots, with_tones
+from espalier.verse.format import Format, rhyme_slots, with_copies, with_tones
 from espalier.verse.literals import with_literals
 from espalier.verse.marks import HYPHENS, misplaced_mark, sentences_of
 from espalier.verse.slots import BLANK, BLANKS, RHYME, is_literal, shortened
@@ -54,6 +54,7 @@ def parse_format(
     *,
     tones: str = "",
     acrostic: str = "",
+    copies: tuple[tuple[int, int], ...] = (),
     sounds: Sounds | None = None,
 ) -> Format:
     """Parse a format.
@@ -63,6 +64,7 @@ def parse_format(
         rhyme: one letter per unit, "." for none; None means one group ("A") for all units.
         tones: one sign per word; marks, spaces and "/" between them are ignored.
         acrostic: the first words of the sentences or clauses.
+        copies: the words that repeat earlier words (`Format.copies`).
         sounds: the rhyme book for literals, and whether they must have the tones of their places; Mandarin without
             tones by default.
 
@@ -92,6 +94,8 @@ def parse_format(
     format_ = with_tones(_with_rhyme(units, language, rhyme), tones)
     if acrostic:
         format_ = with_acrostic(format_, acrostic)
+    if copies:
+        format_ = with_copies(format_, copies)
     return with_literals(format_, sounds, strict=rhyme is not None)
 
 

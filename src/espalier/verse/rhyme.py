@@ -74,14 +74,19 @@ def final_of(character: str) -> str | None:
     The reading ignores context. None if the argument is not a single Han character with a known reading, or is one of
     the few interjections without a vowel (嗯).
     """
-    from pypinyin import Style, pinyin
     from pypinyin.constants import PINYIN_DICT
 
-    # pypinyin returns characters that it cannot read unchanged: the letter "a" would have the final "a".
-    if len(character) != 1 or ord(character) not in PINYIN_DICT:
-        return None
-    final: str = pinyin(character, style=Style.FINALS, strict=True)[0][0]
-    return final or None
+    readings = PINYIN_DICT.get(ord(character)) if len(character) == 1 else None
+    return strict_final(readings.partition(",")[0]).rstrip("12345") or None if readings else None
+
+
+@lru_cache(maxsize=4096)
+def strict_final(syllable: str) -> str:
+    """The strict final of a syllable of pinyin, with a digit for its tone: "tiān" -> "ian1"; "" without a vowel."""
+    from pypinyin.contrib.tone_convert import to_finals_tone3
+
+    final: str = to_finals_tone3(syllable, strict=True)
+    return final
 
 
 def rhyme_group(character: str, *, u_umlaut: UUmlaut = "u") -> str | None:

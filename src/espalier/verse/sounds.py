@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
-from espalier.verse.books import Book, Books, Tone, mandarin_books, mandarin_readings, not_passed, part_of
+from espalier.verse.books import Book, Books, not_passed, part_of
+from espalier.verse.mandarin import Tone, mandarin_characters, mandarin_groups, mandarin_readings, mandarin_tones
 from espalier.verse.rhyme import group_name
 
 
@@ -18,6 +20,7 @@ class Sounds:
         book: the rhyme book. Tones are those of Pingshui yun, with the entering tone; "mandarin" has its own tones.
         tone: whether words must have the tones of their places.
         books: source of the books other than Mandarin.
+        rare: whether the rare readings of Mandarin count as well.
 
     Raises:
         ConfigError: the book is unknown, or the language has no books.
@@ -27,6 +30,7 @@ class Sounds:
     book: Book = "mandarin"
     tone: bool = False
     books: Books | None = field(default=None, hash=False)
+    rare: bool = False
 
     def __post_init__(self) -> None:
         if self.language != "zh" and (self.book != "mandarin" or self.tone):
@@ -49,16 +53,23 @@ class Sounds:
         if self.language != "zh" or (self.book == "mandarin" and not self.tone and not every):
             name = group_name(word, self.language)
             return frozenset() if name is None else frozenset([name])
-        if self.book == "mandarin" and self.tone:
-            groups = mandarin_readings(word)
+        if self.books is not None and self.book != "mandarin":
+            groups = self.books.groups(word, self.book)
         else:
-            groups = (self.books or mandarin_books()).groups(word, self.book)
+            groups = (mandarin_readings if self.tone else mandarin_groups)(word, rare=self.rare)
         return frozenset(group for group in groups if self.has_tone(group, tone))
 
     def tones(self, word: str) -> frozenset[Tone]:
         """The tones of a word's readings."""
-        books = self.books or mandarin_books()
-        return books.tones(word, "mandarin" if self.book == "mandarin" else "book")
+        if self.books is not None and self.book != "mandarin":
+            return self.books.tones(word)
+        return mandarin_tones(word, rare=self.rare)
+
+    def words(self) -> Iterable[str]:
+        """All Chinese words that the book has."""
+        if self.books is not None and self.book != "mandarin":
+            return self.books.characters(self.book)
+        return mandarin_characters()
 
     def has_tone(self, group: str, tone: str) -> bool:
         """Whether the words of a group have a tone."""

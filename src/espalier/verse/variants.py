@@ -1,30 +1,19 @@
 """Variants of tunes: what the Qinding cipu (1715) requires at each place of a ci, and which variant a poem follows.
 
 A place is one word of a poem; marks are not places. A variant gives each place a tone, ends each sentence with a rhyme
-place (with eight exceptions among 2,294 variants), and divides the rhyme places into groups.
-
-The source is `couyun`: `ci_index.json` has the names of each tune, `ci_list/cipai_<idx>.json` its variants. Clauses and
-sentences are separated by the marks in `origin`, the variant's example. `ge_lyu_sep` is not used: 141 of its entries
-write a change of rhyme (换仄韵) with tone signs, and some contain the words of a chorus (竹枝), which the other fields
-omit. Only the places of the marks are kept, not the example.
+place (with eight exceptions among 2,294 variants), and divides the rhyme places into groups. `tune_book.py` reads them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
-from typing_extensions import TypedDict
-
-from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.validation import first_mistake
+from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark
-from espalier.verse.books import REMEDY, Book, Books, ToneBook, part_of
+from espalier.verse.books import Book, Books, ToneBook, part_of
 from espalier.verse.text import units_of
 from espalier.verse.tunes import Clause
 
@@ -33,7 +22,6 @@ LEVEL: Final = "平"
 OBLIQUE: Final = "仄"
 EITHER: Final = "中"
 
-_FORMS: Final = "couyun/ci_pu"
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -48,6 +36,7 @@ class Variant:
         tones: one sign per place: "平" for a level tone, "仄" for an oblique one, "中" for either.
         rhymes: for each rhyme group, the places that rhyme with each other, in reading order.
         turns: the groups whose places have both tones, and rhyme across them (平仄通叶): 西江月 turns oblique.
+        copies: the places that repeat the word of an earlier place (叠, 重), each with that place.
     """
 
     tune: str
@@ -56,6 +45,7 @@ class Variant:
     tones: str
     rhymes: tuple[tuple[int, ...], ...]
     turns: frozenset[int] = frozenset()
+    copies: tuple[tuple[int, int], ...] = ()
 
     @property
     def sentences(self) -> tuple[int, ...]:
@@ -79,10 +69,16 @@ class Variant:
         return "".join(letter_of.get(place, ".") for place in range(len(self.tones)))
 
     @property
+    def rhyme_tones(self) -> str:
+        """The tones of the rhyme places alone, "中" elsewhere. In ci, level and oblique words never rhyme together."""
+        rhyming = {place for places in self.rhymes for place in places}
+        return "".join(tone if place in rhyming else EITHER for place, tone in enumerate(self.tones))
+
+    @property
     def rhyme(self) -> str:
         """One letter per sentence: the letter of its last place."""
         letters = self.letters
-        return "".join(letters[end - 1] for end in _ends(self.sentences))
+        return "".join(letters[end - 1] for end in ends_of(self.sentences))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,76 +116,6 @@ class Fit:
     def faults(self) -> int:
         """The number of places with a wrong tone plus the number of places that do not rhyme."""
         return self.tones.count(False) + sum(group.count(False) for group in self.rhymes)
-
-
-class TuneBook:
-    """The tunes of the Qinding cipu. Each tune is read on first use.
-
-    Args:
-        folder: folder of the source `couyun`, as written by `download`.
-
-    Attributes:
-        names: all names of each tune, in Simplified characters, in the order of the book.
-
-    Raises:
-        ArtifactError: the folder has no index of tunes.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / _FORMS
-        file = self._folder / "ci_index.json"
-        entries: list[_Entry] = _parsed(file, _ENTRIES)
-        self.names = tuple(tuple(entry["names"]) for entry in entries)
-        self._indices = [entry["idx"] for entry in entries]
-        self._number = {
-            name: number for number, entry in enumerate(entries) for name in (*entry["names_trad"], *entry["names"])
-        }
-        self._read: dict[int, tuple[Variant, ...]] = {}
-
-    def __len__(self) -> int:
-        """The number of tunes."""
-        return len(self.names)
-
-    def __contains__(self, tune: object) -> bool:
-        """Whether a tune has this name or alias, in Simplified or Traditional characters."""
-        return tune in self._number
-
-    def variants(self, tune: str) -> tuple[Variant, ...]:
-        """All variants of a tune, by any of its names.
-
-        Raises:
-            ConfigError: no tune has this name.
-            ArtifactError: the tune's file is missing or damaged.
-        """
-        number = self._number.get(tune)
-        if number is None:
-            near = get_close_matches(tune, self._number, cutoff=0.3)
-            remedy = f"names like it: {', '.join(near)}" if near else "names are those of the Qinding cipu"
-            raise ConfigError(f"no tune '{tune}' in the book", where="tune", remedy=remedy)
-        if number not in self._read:
-            file = self._folder / f"ci_list/cipai_{self._indices[number]}.json"
-            self._read[number] = tuple(_variants(self.names[number][0], file))
-        return self._read[number]
-
-    def variant(self, tune: str, number: int = 1) -> Variant:
-        """One variant of a tune, counted from 1. Variant 1 is the most frequent form.
-
-        Raises:
-            ConfigError: no tune has this name, or the tune has no such variant.
-        """
-        variants = self.variants(tune)
-        if not 1 <= number <= len(variants):
-            raise ConfigError(
-                f"no variant {number} of {tune}", where="variant", remedy=f"there are {len(variants)}, from 1"
-            )
-        return variants[number - 1]
-
-    def fitting(self, tune: str, text: str) -> tuple[Variant, ...]:
-        """The variants of a tune with the sentence lengths of a poem; none if the tune is unknown."""
-        if tune not in self:
-            return ()
-        lengths = sentence_lengths(text)
-        return tuple(variant for variant in self.variants(tune) if variant.sentences == lengths)
 
 
 def words_of(text: str) -> str:
@@ -242,9 +168,9 @@ def followed(text: str, variants: Sequence[Variant], books: Books) -> Fit | None
     """
     if not variants:
         return None
-    ends = _clause_ends(text)
+    ends = _clauseends_of(text)
     fits = [fit_of(text, variant, books) for variant in variants]
-    return min(fits, key=lambda fit: (fit.faults, ends != _ends([words for words, _ in fit.variant.clauses])))
+    return min(fits, key=lambda fit: (fit.faults, ends != ends_of([words for words, _ in fit.variant.clauses])))
 
 
 # --- Judging ---------------------------------------------------------------------------------------------------------
@@ -272,7 +198,7 @@ def _rhyming(sounds: Sequence[frozenset[str]]) -> tuple[bool, ...]:
     return tuple(shared in each for each in sounds)
 
 
-def _ends(lengths: Sequence[int]) -> tuple[int, ...]:
+def ends_of(lengths: Sequence[int]) -> tuple[int, ...]:
     """The end of each part, as a place, from the lengths of the parts."""
     total, ends = 0, []
     for length in lengths:
@@ -281,60 +207,6 @@ def _ends(lengths: Sequence[int]) -> tuple[int, ...]:
     return tuple(ends)
 
 
-def _clause_ends(text: str) -> tuple[int, ...]:
+def _clauseends_of(text: str) -> tuple[int, ...]:
     """The end of each clause of a poem, as a place."""
-    return _ends([len(words_of(clause)) for clause in re.split(r"[，、；：。！？\n]+", text) if clause])
-
-
-# --- Reading ---------------------------------------------------------------------------------------------------------
-
-
-class _Entry(TypedDict):
-    idx: int
-    names: list[str]
-    names_trad: list[str]
-
-
-class _Form(TypedDict):
-    ge_lyu_str: str
-    rhyme_pos: list[int]
-    yun_classify: dict[str, list[int]]
-    origin: str
-
-
-_ENTRIES: Final = TypeAdapter(list[_Entry])
-_FORM_LIST: Final = TypeAdapter(list[_Form])
-
-
-def _parsed(file: Path, kind: TypeAdapter[Any]) -> Any:
-    try:
-        return kind.validate_json(file.read_bytes())
-    except OSError as error:
-        raise ArtifactError("no form book", where=file, remedy=REMEDY) from error
-    except ValidationError as error:
-        raise ArtifactError(f"no form book: {' '.join(first_mistake(error))}", where=file, remedy=REMEDY) from error
-
-
-def _variants(tune: str, file: Path) -> Iterator[Variant]:
-    forms: list[_Form] = _parsed(file, _FORM_LIST)
-    for number, form in enumerate(forms, start=1):
-        # Two variants have a refrain (些) after each rhyme, and a comma at their end.
-        example = re.sub("，$", "。", form["origin"])
-        clauses = tuple((len(words), mark) for words, mark in re.findall(r"(\w+)([，、。])", example))
-        tones = form["ge_lyu_str"]
-        # A place of the other tone is negative. Place 0 has no sign, and no variant rhymes there in the other tone.
-        groups = [group for group in form["yun_classify"].values() if group]
-        groups.sort(key=lambda group: abs(group[0]))
-        rhymes = tuple(tuple(map(abs, group)) for group in groups)
-        places = sorted(place for group in rhymes for place in group)
-        borders = _ends([words for words, _ in clauses])
-        if (
-            set(tones) - {LEVEL, OBLIQUE, EITHER}
-            or borders[-1:] != (len(tones),)
-            or not example.endswith("。")
-            or places != sorted(form["rhyme_pos"])
-            or not {place + 1 for place in places} <= set(borders)
-        ):
-            raise ArtifactError(f"variant {number} contradicts itself", where=file, remedy=REMEDY)
-        turns = frozenset(index for index, group in enumerate(groups) if any(place < 0 for place in group))
-        yield Variant(tune, number, clauses, tones, rhymes, turns)
+    return ends_of([len(words_of(clause)) for clause in re.split(r"[，、；：。！？\n]+", text) if clause])

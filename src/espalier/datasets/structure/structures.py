@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Protocol
 
 from espalier.io.registry import Registry
 from espalier.text.language import Language
-from espalier.verse.books import mandarin_books
+from espalier.verse.mandarin import mandarin_tones
 
 
 class Structure(Protocol):
@@ -57,16 +57,14 @@ class PartsOfSpeech:
 
 
 class Tones:
-    """平 or 仄 of each character by its Mandarin readings; 中 if it has both; 無 for a mark (ours)."""
+    """平 or 仄 of each character by its Mandarin readings, rare ones too; 中 if it has both; 無 for a mark (ours)."""
 
     languages: ClassVar[tuple[Language, ...]] = ("zh",)
 
     def symbols(self, words: Sequence[Sequence[str]], tags: Sequence[str]) -> list[str]:
         """For 我喜欢: 仄 仄 平."""
-        readings = (self._books.tones(character, "mandarin") for word in words for character in word)
+        readings = (mandarin_tones(character, rare=True) for word in words for character in word)
         return ["中" if len(tones) == 2 else next(iter(tones), "無") for tones in readings]
-
-    _books = mandarin_books()
 
 
 STRUCTURES: Final = Registry[Structure](

@@ -1,0 +1,175 @@
+"""How well a Chinese text keeps a plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from espalier.frames.automaton import OPEN
+from espalier.frames.clauses import Alignment, Character, align, read_clauses
+from espalier.frames.plan import STOPS, Letter, Plan
+from espalier.frames.report import Report, Score, Violation
+
+#: How many words a violation offers instead of a word that does not rhyme.
+OFFERED: Final = 3
+
+
+def check_places(plan: Plan, text: str) -> Report:
+    """Judge a text. Rules: format, marks, given words, tone, rhyme, rhyme words, repetition, words."""
+    found = align(plan, text, read_clauses(text, exact=plan.exact))
+    rules = (_format, _marks, _given, _tones, _rhymes, _differing, _repetitions, _words)
+    results = [result for rule in rules if (result := rule(plan, found, text)) is not None]
+    violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
+    return Report(text, tuple(score for score, _ in results), tuple(violations))
+
+
+_Result = tuple[Score, list[Violation]]
+
+
+def _at(rule: str, character: Character, wanted: str) -> Violation:
+    return Violation(rule, character.at, character.at + 1, character.text, wanted)
+
+
+def _format(plan: Plan, found: Alignment, text: str) -> _Result:
+    """Each clause has its number of words, all Chinese characters, and a mark after it."""
+    violations = [Violation("format", f.start, f.end, text[f.start : f.end], f.wanted) for f in found.faults]
+    foreign = [
+        character
+        for place, character in sorted(found.at.items())
+        if plan.places[place].word and not OPEN["han"].fullmatch(character.text)
+    ]
+    violations += [_at("format", character, "a Chinese character") for character in foreign]
+    last = max(plan.marks, default=-1)
+    ends = last < 0 or last in found.at or bool(found.faults)
+    if not ends:
+        violations.append(Violation("format", len(text.rstrip()), len(text.rstrip()), "", plan.marks[last]))
+    right = max(found.right - len(foreign) - (not ends), 0)
+    return Score("format", right, found.clauses), violations
+
+
+def _marks(plan: Plan, found: Alignment, text: str) -> _Result | None:
+    """The marks are those of the frame; where these are free, a pause is a pause, and a stop a stop."""
+    violations, kept = list[Violation](), 0
+    for place, mark in plan.marks.items():
+        there = found.at.get(place)
+        right = there is not None and (there.text == mark or (not plan.exact and _stops(there.text) == _stops(mark)))
+        kept += right
+        if there is not None and not right:
+            violations.append(_at("marks", there, mark))
+    if plan.exact and (extra := _extra(plan, found, text)):
+        violations += [_at("marks", mark, "nothing") for mark in extra]
+        kept = max(kept - len(extra), 0)
+        return Score("marks", min(kept, len(plan.marks) - 1) if plan.marks else 0, max(len(plan.marks), 1)), violations
+    return (Score("marks", kept, len(plan.marks), binding=plan.exact), violations) if plan.marks else None
+
+
+def _stops(mark: str) -> bool:
+    return mark in STOPS
+
+
+def _extra(plan: Plan, found: Alignment, text: str) -> list[Character]:
+    """Marks of a text that stand at no place of the plan. Those of clauses with other lengths are not looked at."""
+    if found.faults:
+        return []
+    own = {character.at for character in found.at.values()}
+    return [mark for clause in read_clauses(text, exact=True) for mark in clause.marks if mark.at not in own]
+
+
+def _given(plan: Plan, found: Alignment, text: str) -> _Result | None:
+    """The given words stand at their places."""
+    given = {place: each.given for place, each in enumerate(plan.places) if each.word and each.given}
+    return _each("given words", plan, found, given)
+
+
+def _each(rule: str, plan: Plan, found: Alignment, wanted: Mapping[int, str]) -> _Result | None:
+    """Each of some places has the word that it wants."""
+    wrong = [
+        _at(rule, there, word)
+        for place, word in wanted.items()
+        if (there := found.at.get(place)) and there.text != word
+    ]
+    kept = sum(place in found.at for place in wanted) - len(wrong)
+    return (Score(rule, kept, len(wanted)), wrong) if wanted else None
+
+
+def _tones(plan: Plan, found: Alignment, text: str) -> _Result | None:
+    """Each word has a reading with the tone of its place."""
+    wanted = {place: each.tone for place, each in enumerate(plan.places) if each.tone}
+    violations, kept = list[Violation](), 0
+    for place, tone in wanted.items():
+        there = found.at.get(place)
+        tones = plan.sounds.tones(there.text) if there else frozenset()
+        kept += tone in tones
+        if there and tone not in tones:
+            violations.append(_at("tone", there, tone))
+    return (Score("tone", kept, len(wanted)), violations) if wanted else None
+
+
+def _rhymes(plan: Plan, found: Alignment, text: str) -> _Result | None:
+    """The words of each letter share a sound."""
+    kept = of = 0
+    violations = list[Violation]()
+    for name, letter in plan.letters.items():
+        words = [(place, found.at[place]) for place in letter.places if place in found.at]
+        keys = {place: plan.readings.keys(word.text, letter.mixed, plan.sign(place)) for place, word in words}
+        possible = {place: own if letter.keys is None else own & letter.keys for place, own in keys.items()}
+        counts = Counter(key for own in possible.values() for key in own)
+        best = max(sorted(counts), key=lambda key: counts[key], default="")
+        wrong = [(place, word) for place, word in words if best not in keys[place]]
+        of, kept = of + len(letter.places), kept + len(words) - len(wrong)
+        violations += [_at("rhyme", word, _offer(plan, name, letter, place, best, found)) for place, word in wrong]
+    return (Score("rhyme", kept, of), violations) if of else None
+
+
+def _offer(plan: Plan, name: str, letter: Letter, place: int, key: str, found: Alignment) -> str:
+    """The sound that a word should have, and words that have it there: those of the text first."""
+    if not key:
+        return f"a word that rhymes on {name}"
+    words = plan.readings.words(letter.mixed, plan.sign(place)).get(key, frozenset())
+    in_text = [found.at[each].text for each in letter.places if each in found.at]
+    model = next((word for word in in_text if key in plan.readings.keys(word, letter.mixed, "")), "")
+    known = [word for word in plan.readings.common if word in words and word not in in_text][:OFFERED]
+    as_ = f", as {' '.join(known)}" if known else ""
+    return f"a word of {key}{f' like {model}' if model else ''}{as_}"
+
+
+def _differing(plan: Plan, found: Alignment, text: str) -> _Result | None:
+    """The rhyme words of a letter differ from each other, and from those that are given."""
+    violations, of = list[Violation](), 0
+    for letter in plan.letters.values() if plan.distinct else ():
+        seen = dict.fromkeys(letter.given, "another word; it is given elsewhere")
+        for place in letter.places:
+            of += 1
+            there = found.at.get(place)
+            if there and there.text in seen:
+                violations.append(_at("rhyme words", there, seen[there.text]))
+            elif there:
+                seen[there.text] = f"another word; it rhymes at {there.at} already"
+    return (Score("rhyme words", of - len(violations), of), violations) if of else None
+
+
+def _repetitions(plan: Plan, found: Alignment, text: str) -> _Result | None:
+    """Repeated places have the words that they repeat."""
+    copies = {place: each.source for place, each in enumerate(plan.places) if each.source >= 0}
+    known = {place: found.at[source].text for place, source in copies.items() if source in found.at}
+    result = _each("repetition", plan, found, known)
+    if result is None:
+        return (Score("repetition", 0, len(copies)), []) if copies else None
+    score, violations = result
+    return Score("repetition", score.kept, len(copies)), violations
+
+
+def _words(plan: Plan, found: Alignment, text: str) -> _Result | None:
+    """The words that must occur do, each within a clause."""
+    missing = [word for word in plan.words if word not in set(_runs(plan, found, len(word)))]
+    violations = [Violation("words", len(text), len(text), "", word) for word in missing]
+    return (Score("words", len(plan.words) - len(missing), len(plan.words)), violations) if plan.words else None
+
+
+def _runs(plan: Plan, found: Alignment, length: int) -> Iterator[str]:
+    """All runs of so many words of the text at places side by side."""
+    for start in range(len(plan.places) - length + 1):
+        places = range(start, start + length)
+        if all(plan.places[place].word and place in found.at for place in places):
+            yield "".join(found.at[place].text for place in places)

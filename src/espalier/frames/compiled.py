@@ -1,0 +1,101 @@
+"""Frames of Chinese verse, compiled: what the rules say becomes a format, and the format a plan.
+
+The format is that of the library (`espalier.verse.format`), from which the constraints of its own models are made too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from espalier.frames.plan import Plan, plan_of
+from espalier.io.errors import ConfigError
+from espalier.text.language import is_mark
+from espalier.verse.books import REMEDY, Book
+from espalier.verse.ci_books import CiBooks
+from espalier.verse.format import Format
+from espalier.verse.grammar import parse_format
+from espalier.verse.slots import BLANK, BLANKS, RHYME
+from espalier.verse.sounds import Sounds
+from espalier.verse.tones import blanks_of
+from espalier.verse.tunes import tune, tunes
+from espalier.verse.variants import Variant
+
+Said = Mapping[str, Any]
+#: The rhyme book of ci.
+CI_BOOK: Final[Book] = "cilin"
+
+
+def book_of(said: Said) -> Book:
+    """The rhyme book: Mandarin unless a rule names another, for a tune Cilin zhengyun."""
+    book: Book = said.get("book") or (CI_BOOK if "tune" in said else "mandarin")
+    return book
+
+
+def needed(said: Said, books: CiBooks | None) -> CiBooks | None:
+    """The books, if a rule needs them.
+
+    Raises:
+        ConfigError: they are not given.
+    """
+    tune_of_book = "tune" in said and (said.get("variant") or said.get("tone") or said["tune"] not in tunes())
+    if books is None and (book_of(said) != "mandarin" or tune_of_book):
+        remedy = f"{REMEDY}, or take the book mandarin"
+        raise ConfigError("no books of rhymes and tunes are at hand", where="book", remedy=remedy)
+    return books
+
+
+def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) -> Plan:
+    """The plan of what the rules say.
+
+    Args:
+        variant: the variant of the tune; by default the one that most Song ci follow.
+
+    Raises:
+        ConfigError: the rules contradict each other, give no format, or need a book that is not given.
+    """
+    books = needed(said, books)
+    if "tune" in said and variant is None and books is not None:
+        variant = books.tunes.variant(said["tune"], said.get("variant"))
+    text, rhyme, tones = said.get("format"), said.get("rhyme"), said.get("tones", "")
+    named = variant or (tune(said["tune"]) if "tune" in said else None)
+    sounds = Sounds(
+        "zh", book_of(said), bool(tones or said.get("tone") or (variant and book_of(said) != "mandarin")),
+        books.rhyme_books if books else None, bool(said.get("rare")),
+    )  # fmt: skip
+    if named is not None:
+        rhyme = rhyme or named.rhyme
+        if variant is not None and sounds.tone:
+            tones = tones or (variant.tones if said.get("tone") else variant.rhyme_tones)
+    if text is None:
+        text = named.pattern if named is not None else blanks_of(tones) if tones else None
+    if text is None:
+        raise ConfigError("the rules give no format", where="format", remedy="join Format, Tones or Tune to them")
+    copies = variant.copies if variant is not None else ()
+    format_ = parse_format(
+        text, "zh", rhyme, tones=tones, acrostic=said.get("acrostic", ""), copies=copies, sounds=sounds
+    )
+    if named is not None:
+        _require_tune(format_, parse_format(named.pattern, "zh"), said["tune"])
+    elif not said.get("rhymes") and RHYME not in text:
+        format_ = _without_rhyme(format_)
+    exact = bool(said.get("marks", "tune" not in said))
+    return plan_of(format_, sounds, said.get("words", ()), exact=exact)
+
+
+def _require_tune(format_: Format, of_tune: Format, name: str) -> None:
+    """Raise a ConfigError if a format beside a tune has other clauses."""
+    for number, (unit, other) in enumerate(zip(format_.units, of_tune.units, strict=False), start=1):
+        if [*map(is_mark, unit)] != [*map(is_mark, other)]:
+            what = f"the format has other clauses than {name}"
+            where = f"unit {number}"
+            raise ConfigError(f"rules contradict each other: {what}", where=where, remedy=f"it has {of_tune}")
+    if len(format_.units) != len(of_tune.units):
+        what = f"the format has {len(format_.units)} units, {name} {len(of_tune.units)}"
+        raise ConfigError(f"rules contradict each other: {what}", where="format", remedy=f"it has {of_tune}")
+
+
+def _without_rhyme(format_: Format) -> Format:
+    units = tuple(tuple(BLANK if slot in BLANKS else slot for slot in unit) for unit in format_.units)
+    return replace(format_, units=units, rhyme="." * len(units))

@@ -1,0 +1,216 @@
+"""Frames as values: rules that combine with `&`.
+
+    >>> from espalier.frames import Acrostic, Format, Rhyme
+    >>> frame = Format("5,5。7,5。") & Rhyme("AA") & Acrostic("江月")
+    >>> frame.check("江上一灯明，照我过长桥。月落山空人未睡，风雪满归船。").score < 1
+    True
+
+Books of rhymes and tunes are passed where a rule needs them (`espalier.verse.ci_books.open_books`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from espalier.io.errors import ConfigError
+from espalier.text.language import Language
+
+if TYPE_CHECKING:
+    from espalier.frames.automaton import Automaton
+    from espalier.frames.report import Report
+    from espalier.verse.books import Book
+    from espalier.verse.ci_books import CiBooks
+
+
+class Frame:
+    """What a text must satisfy: one rule, or several that `&` has joined."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, in the order in which they were joined."""
+        raise NotImplementedError
+
+    def __and__(self, other: Frame) -> Frame:
+        return Rules((*self.rules, *other.rules))
+
+    def check(self, text: str, books: CiBooks | None = None) -> Report:
+        """How well a text keeps the frame, and where it does not.
+
+        Args:
+            books: the books of rhymes and tunes, where a rule needs them.
+
+        Raises:
+            ConfigError: the rules contradict each other, or a book is not given.
+        """
+        from espalier.frames.judge import check
+
+        return check(self.says(), text, books)
+
+    def automaton(self, books: CiBooks | None = None) -> Automaton:
+        """What may follow in a text that keeps the frame, character by character.
+
+        Raises:
+            ConfigError: no text keeps the frame, it has no format, or a book is not given.
+        """
+        from espalier.frames.judge import automaton
+
+        return automaton(self.says(), books)
+
+    def says(self) -> dict[str, Any]:
+        """What the rules say, by the name of each property.
+
+        Raises:
+            ConfigError: two rules say different things of one property.
+        """
+        said: dict[str, tuple[Rule, Any]] = {}
+        for rule in self.rules:
+            for name, value in rule.said().items():
+                other, before = said.get(name, (rule, value))
+                if name == "words":
+                    value = before + value if name in said else value
+                elif before != value:
+                    what = f"{name} is '{before}' in {type(other).__name__} and '{value}' in {type(rule).__name__}"
+                    remedy = "leave out one of them"
+                    raise ConfigError(f"rules contradict each other: {what}", where=name, remedy=remedy)
+                said[name] = (rule, value)
+        return {name: value for name, (_, value) in said.items()}
+
+
+@dataclass(frozen=True)
+class Rules(Frame):
+    """Several rules, all of which hold."""
+
+    joined: tuple[Rule, ...]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules."""
+        return self.joined
+
+
+@dataclass(frozen=True)
+class Rule(Frame):
+    """One rule. What it says are its fields that are not None, under their names."""
+
+    #: Names of properties that differ from those of the fields.
+    names: ClassVar[dict[str, str]] = {}
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rule itself."""
+        return (self,)
+
+    def said(self) -> dict[str, Any]:
+        """What the rule says, by the names of properties."""
+        values = {self.names.get(field.name, field.name): getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Format(Rule):
+    """The words of each clause, and the marks: counts ("5,5。7,5。") or a template ("_雨___，____#。").
+
+    Args:
+        format: the written format; `espalier.verse.grammar` describes it.
+        marks: whether the marks must be those of the format; else any mark may end a clause.
+    """
+
+    format: str
+    language: Language = "zh"
+    marks: bool = True
+
+
+@dataclass(frozen=True)
+class Rhyme(Rule):
+    """Which units rhyme: one letter for each, "." for none. Without letters, all units rhyme.
+
+    The words of a letter differ, except where a tune repeats a line.
+
+    Args:
+        book: the rhyme book: "mandarin", "cilin" or "pingshui".
+        rare: whether rare readings of Mandarin count.
+    """
+
+    rhyme: str | None = None
+    book: Book | None = None
+    rare: bool | None = None
+
+    def said(self) -> dict[str, Any]:
+        """The letters and the book."""
+        return super().said() | {"rhymes": True}
+
+
+@dataclass(frozen=True)
+class Tones(Rule):
+    """The tone of each word: 平 level, 仄 oblique, 中 either. Marks between the signs are those of the text.
+
+    Args:
+        book: the book whose tones count: Mandarin's, or those of Pingshui yun for "cilin" and "pingshui".
+    """
+
+    tones: str
+    book: Book | None = None
+    rare: bool | None = None
+
+
+@dataclass(frozen=True)
+class Acrostic(Rule):
+    """The first words of the sentences or, if there are more of them, of the clauses."""
+
+    acrostic: str
+
+
+@dataclass(frozen=True, init=False)
+class Words(Rule):
+    """Words that occur somewhere in the text, in any order; they may overlap."""
+
+    words: tuple[str, ...]
+
+    def __init__(self, *words: str) -> None:
+        if not words or not all(words):
+            raise ConfigError("no words", where="words", remedy="for example Words('春', '明月')")
+        object.__setattr__(self, "words", words)
+
+
+@dataclass(frozen=True)
+class Tune(Rule):
+    """The format, the rhymes, the repeated lines and, on request, the tones of a ci tune (词牌).
+
+    Level and oblique words never rhyme with each other, except where the tune turns its rhyme.
+
+    Args:
+        tune: any of its names.
+        variant: its variant in the Qinding cipu, from 1. By default, `check` finds the one that fits best, and
+            `automaton` takes the one that most Song ci follow.
+        tone: whether all places must have their tones, not only the rhymes.
+        marks: whether the marks must be those of the book; else any mark may end a clause.
+    """
+
+    tune: str
+    variant: int | None = None
+    book: Book | None = None
+    tone: bool | None = None
+    marks: bool | None = None
+    rare: bool | None = None
+
+
+@dataclass(frozen=True)
+class Syllables(Rule):
+    """The number of syllables of each line, in English: "5/7/5"."""
+
+    syllables: str
+
+
+@dataclass(frozen=True)
+class Meter(Rule):
+    """The meter of each line, in English: "iambic pentameter", or one for each line with "/" between them."""
+
+    meter: str
+
+
+@dataclass(frozen=True)
+class Template(Rule):
+    """The top levels of a sentence's tree: "(S (NP) (VP) (.))". It is checked by a parser, and has no automaton."""
+
+    template: str

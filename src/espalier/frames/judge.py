@@ -1,0 +1,60 @@
+"""What the rules of a frame say, judged of a text or compiled to an automaton."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from espalier.frames.automaton import Automaton
+from espalier.frames.check_places import check_places
+from espalier.frames.compiled import Said, compiled, needed
+from espalier.frames.places import PlaceAutomaton
+from espalier.frames.report import Report
+from espalier.frames.script import read_as, require_script
+from espalier.io.errors import ConfigError
+from espalier.verse.ci_books import CiBooks
+from espalier.verse.variants import Variant
+
+#: What English frames say.
+ENGLISH: Final = {"syllables", "meter"}
+
+
+def automaton(said: Said, books: CiBooks | None) -> Automaton:
+    """The automaton of a frame."""
+    return PlaceAutomaton(compiled(said, books))
+
+
+def check(said: Said, text: str, books: CiBooks | None) -> Report:
+    """The report on a text. Traditional characters are read as Simplified ones."""
+    require_script(text, "zh")
+    read, notes = read_as(text)
+    report = _check_tune(said, read, books) if "tune" in said else check_places(compiled(said, books), read)
+    return replace(report, text=text, notes=notes)
+
+
+def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
+    """The report by the variant that fits best, and the scores by the others."""
+    books = needed(said, books)
+    if books is None:
+        return check_places(compiled(said, None), text)
+    variants = [books.tunes.variant(said["tune"], said["variant"])] if "variant" in said else []
+    variants = variants or list(books.tunes.called(said["tune"]))
+    reports = []
+    for variant in variants:
+        try:
+            report = check_places(compiled(said, books, variant), text)
+        except ConfigError:
+            if len(variants) == 1:
+                raise
+            continue  # another rule does not go with this variant
+        reports.append((variant, report))
+    if not reports:
+        compiled(said, books)  # says why the commonest variant does not go with the other rules
+    reports.sort(key=lambda pair: (-pair[1].kept, -pair[1].score, -books.tunes.count(pair[0])))
+    (variant, report), *others = reports
+    scores = tuple((_name(other), each.score) for other, each in others)
+    return replace(report, variant=_name(variant), others=scores)
+
+
+def _name(variant: Variant) -> str:
+    return f"{variant.tune} {variant.number}"

@@ -1,0 +1,74 @@
+"""What a check finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A place where a text does not keep a rule.
+
+    Attributes:
+        rule: the name of the rule.
+        start, end: the characters of the text, from `start` up to `end`; equal where something is missing.
+        found: what stands there.
+        wanted: what would be right.
+    """
+
+    rule: str
+    start: int
+    end: int
+    found: str
+    wanted: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """How much of one rule is kept.
+
+    Attributes:
+        kept, of: the number of places that keep the rule, and of those that it binds.
+        binding: whether the text must keep it; else it is only reported.
+    """
+
+    rule: str
+    kept: int
+    of: int
+    binding: bool = True
+
+    @property
+    def score(self) -> float:
+        """The share of the places that keep the rule, from 0 to 1."""
+        return self.kept / self.of if self.of else 1.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of a check.
+
+    Attributes:
+        kept: whether all binding rules are kept throughout.
+        score: the mean of the scores of the binding rules, from 0 to 1.
+        variant: the tune and its variant, where a tune is checked; "" otherwise.
+        others: the other variants of the tune and the scores of the text by them, the best first.
+        notes: what the reader should know.
+    """
+
+    text: str
+    scores: tuple[Score, ...]
+    violations: tuple[Violation, ...]
+    variant: str = ""
+    others: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> bool:
+        """Whether the text keeps the frame."""
+        return all(score.kept == score.of for score in self.scores if score.binding)
+
+    @property
+    def score(self) -> float:
+        """The mean of the scores of the binding rules."""
+        binding = [score.score for score in self.scores if score.binding]
+        return sum(binding) / len(binding) if binding else 1.0

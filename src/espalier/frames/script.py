@@ -1,0 +1,50 @@
+"""The script of a text: whether it is that of a frame, and Traditional characters read as Simplified ones."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from espalier.io.errors import ConfigError
+from espalier.text.language import Language, has_words, language_name, mostly
+from espalier.text.normalize import simplified
+
+#: What is said once where Traditional characters are read.
+NOTE = "Traditional characters are read as Simplified ones"
+
+
+def require_script(text: str, language: Language) -> None:
+    """Raise a ConfigError if a text has no words, or is in another script than its frame."""
+    if not has_words(text):
+        raise ConfigError("no words", where="text", remedy=f"give a text in {language_name(language)}")
+    if not mostly(text, language):
+        what = f"it is not {language_name(language)}, as the frame is"
+        raise ConfigError(what, where="text", remedy=f"give a text in {language_name(language)}, or another frame")
+
+
+def read_as(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text with Simplified characters, each where it stood, and a note if that changes it.
+
+    Texts are left as they are where the converter (the extra `parse`) is not installed.
+    """
+    if _is_plain(text):
+        return text, ()
+    try:
+        read = "".join(map(_simple, text))
+    except ConfigError:
+        return text, ()
+    return read, () if read == text else (NOTE,)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether all characters are in GB 2312, which has Simplified ones alone."""
+    try:
+        text.encode("gb2312")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=65536)
+def _simple(character: str) -> str:
+    simple = simplified(character)
+    return simple if len(simple) == 1 else character
