@@ -44,6 +44,12 @@ class Table:
     def common(self, state: int) -> int | None:
         return self.arcs[state][0][1] if len(self.arcs[state]) == 1 else None
 
+    def ahead(self, state: int) -> Characters:
+        found = [self.allowed(after) for _, after in self.arcs[state]]
+        return (
+            HAN if any(each.open for each in found) else Characters(frozenset().union(*(each.some for each in found)))
+        )
+
     def accepts(self, state: int) -> bool:
         return state in self.final
 

@@ -64,6 +64,10 @@ class Automaton(Protocol):
         """
         ...
 
+    def ahead(self, state: Any) -> Characters:
+        """A set that has all characters that may come after the next one; it may have more."""
+        ...
+
     def allowed(self, state: Any) -> Characters:
         """The characters that may come next: those for which `step` is not None. Empty only if the text is complete."""
         ...

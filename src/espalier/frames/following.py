@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from espalier.frames.automaton import Automaton, Characters, State
-from espalier.frames.points import any_within, points_of, within
+from espalier.frames.points import Points, any_within, points_of, within
 from espalier.frames.tokens import Ids, Level, Node, Tokens, bits, code_points, least, length, split
 
 #: With so many tokens below a place of the trie, they are kept, at most `_MOST` times; with so many characters, arrays
@@ -40,6 +40,19 @@ class Next:
 
     def __init__(self, ids: Ids, deep: Sequence[tuple[str, Sequence[Node]]]) -> None:
         self.ids, self.deep = ids, deep
+        self._before: dict[Characters, Sequence[tuple[str, Sequence[Node]]]] = {}
+
+    def before(self, ahead: Characters) -> Sequence[tuple[str, Sequence[Node]]]:
+        """The places behind each character where tokens go on with one of the characters ahead."""
+        if ahead.open:
+            return self.deep
+        if ahead not in self._before:
+            points, living = points_of(ahead), list[tuple[str, Sequence[Node]]]()
+            for character, nodes in self.deep:
+                if nodes := [node for node in nodes if _goes_on(node, ahead, points)]:
+                    living.append((character, nodes))
+            self._before[ahead] = living
+        return self._before[ahead]
 
     @cached_property
     def level(self) -> Level:
@@ -81,8 +94,8 @@ class Following:
         return Place(state, lead) if not lead or any_within(points, *code_points(lead)) else None
 
     def allowed(self, place: Place) -> Ids:
-        """The ids of the tokens that may follow, in order, without those that end a text."""
-        return np.unique(np.concatenate([*(self._after_lead(place) if place.lead else self._from_root(place))]))
+        """The ids of the tokens that may follow, in any order, without those that end a text."""
+        return np.concatenate([*(self._after_lead(place) if place.lead else self._from_root(place))])
 
     def _from_root(self, place: Place) -> Iterator[Ids]:
         root = self.tokens.root
@@ -118,7 +131,7 @@ class Following:
             yield self._follow(after, found.level)
             return
         below = defaultdict[State, list[Node]](list)
-        for character, nodes in found.deep:
+        for character, nodes in found.before(self.automaton.ahead(state)):
             below[self.automaton.step(state, character)] += nodes
         for after, nodes in below.items():
             yield self._follow(after, self.tokens.level(nodes))
@@ -150,6 +163,13 @@ class Following:
         if node.parts:
             points = points_of(self.automaton.allowed(state))
             yield from (token for first, last, token in node.parts if any_within(points, first, last))
+
+
+def _goes_on(node: Node, characters: Characters, points: Points) -> bool:
+    """Whether tokens go on from a place with one of the characters."""
+    return not characters.some.isdisjoint(node.children) or any(
+        any_within(points, first, last) for first, last, _ in node.parts
+    )
 
 
 def _next_at(characters: Characters, level: Level) -> Next:

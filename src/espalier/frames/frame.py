@@ -17,7 +17,12 @@ from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from espalier.frames.automaton import Automaton
+    from espalier.frames.grammars import Notation
+    from espalier.frames.judge import Grammar
+    from espalier.frames.processor import FrameProcessor
     from espalier.frames.report import Report
     from espalier.verse.books import Book
     from espalier.verse.ci_books import CiBooks
@@ -56,6 +61,42 @@ class Frame:
         from espalier.frames.judge import automaton
 
         return automaton(self.says(), books)
+
+    def processor(
+        self, tokenizer: Any, max_new_tokens: int | None = None, books: CiBooks | None = None
+    ) -> FrameProcessor:
+        """A processor of logits, with which `generate` of transformers writes only texts that keep the frame.
+
+        Args:
+            tokenizer: the tokenizer of the model.
+            max_new_tokens: what `generate` is given; every text is finished within it.
+
+        Raises:
+            ConfigError: as `automaton`; the tokens are too few for the frame, or the tokenizer cannot spell it.
+        """
+        from espalier.frames.processor import FrameProcessor
+
+        return FrameProcessor(self.automaton(books), tokenizer, max_new_tokens)
+
+    def grammar(
+        self, notation: Notation, books: CiBooks | None = None, groups: Sequence[str] = (), repeated: str = ""
+    ) -> Grammar:
+        """A grammar for servers that constrain what a model writes. All its texts keep the frame.
+
+        Its rhymes are of one group for each letter, and the words that a tune repeats are given: a grammar cannot
+        remember them.
+
+        Args:
+            notation: "lark", "gbnf" or "regex".
+            groups: the rhyme groups of the letters, in the order in which these begin; else those with the most words.
+            repeated: the words at the places that others repeat; else some that suit.
+
+        Raises:
+            ConfigError: as `automaton`; a group or the repeated words do not suit, or the grammar is too large.
+        """
+        from espalier.frames.judge import grammar
+
+        return grammar(self.says(), books, notation, groups, repeated)
 
     def says(self) -> dict[str, Any]:
         """What the rules say, by the name of each property.

@@ -67,6 +67,24 @@ class PlaceAutomaton:
         """The state after one more character; None if it may not follow."""
         return self._after(state, character) if character in self.allowed(state) else None
 
+    def common(self, state: Prefix) -> Prefix | None:
+        """The state after any of the allowed characters, if their place neither rhymes nor is repeated."""
+        if self.accepts(state) or state.wanted.words or state.place in self._last:
+            return None
+        place = self.plan.places[state.place]
+        if place.letter and not place.given:
+            return None
+        return self._after(state, next(iter(self.allowed(state).some), "一"))
+
+    def ahead(self, state: Prefix) -> Characters:
+        """The characters that the place after the next one may have."""
+        if state.place + 1 >= len(self.plan.places):
+            return Characters()
+        place = self.plan.places[state.place + 1]
+        if place.given:
+            return Characters(frozenset(place.given))
+        return Characters(self._toned(place.tone)) if place.tone and not place.letter else HAN
+
     def accepts(self, state: Prefix) -> bool:
         """Whether the text is complete."""
         return state.place == len(self.plan.places)

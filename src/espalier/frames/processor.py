@@ -114,13 +114,13 @@ class FrameProcessor(LogitsProcessor):
                 allowed = self.budget.within(place, allowed, left)
             if not place.lead and self.following.automaton.accepts(place.state):
                 allowed = np.concatenate([allowed, ends])
-        if (known := self._equal.get(allowed.tobytes())) is None:
+        forbidden = np.ones(size, np.bool_)
+        forbidden[allowed] = False
+        if (known := self._equal.get(key := np.packbits(forbidden).tobytes())) is None:
             if len(self._equal) * size >= _MASKS:
                 self._equal.clear()
                 self._masks.clear()
-            known = torch.ones(size, dtype=torch.bool)
-            known[torch.from_numpy(allowed)] = False
-            self._equal[allowed.tobytes()] = known
+            known = self._equal[key] = torch.from_numpy(forbidden)
         return known
 
     def _find_prompt(self, input_ids: Tensor) -> int:

@@ -25,7 +25,8 @@ class Spelled:
 
     def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
-        self.start, self.accepts, self.remaining = automaton.start, automaton.accepts, automaton.remaining
+        self.start, self.ahead = automaton.start, automaton.ahead
+        self.accepts, self.remaining = automaton.accepts, automaton.remaining
         self._finishes: dict[State, bool] = {}
         if not self._can_finish(self.start):
             raise self._lacking()
