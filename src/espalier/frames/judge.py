@@ -72,7 +72,7 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
         reports.append((variant, report))
     if not reports:
         compiled(said, books)  # says why the commonest variant does not go with the other rules
-    reports.sort(key=lambda pair: (-pair[1].kept, -pair[1].score, -books.tunes.count(pair[0])))
+    reports.sort(key=lambda pair: (not pair[1].kept, pair[1].faults, -books.tunes.count(pair[0])))
     (variant, report), *others = reports
     scores = tuple((_name(other), each.score) for other, each in others)
     return replace(report, variant=_name(variant), others=scores)

@@ -124,7 +124,9 @@ def _metrics() -> tuple[Metric, ...]:
     none = "no poem fits a variant of its tune"
 
     def signature(right: str, by: str, counts: str = "poems") -> str:
-        return signature_of("prosody", variants="qinding-cipu", right=right, by=by, readings="dictionary", counts=counts)
+        return signature_of(
+            "prosody", variants="qinding-cipu", right=right, by=by, readings="dictionary", counts=counts
+        )
 
     def share(name: str, column: int, right: str, by: str) -> Metric:
         return share_of(name, column, _POEMS, signature(right, by), none)
