@@ -96,16 +96,9 @@ def _shares(plan: Plan, letter: Letter, key: str, wanted: Mapping[int, str]) -> 
     taken = letter.given | {word for words in shares.values() for word in words}
     if any(word not in suit[place] for place, words in shares.items() for word in words):
         return None
-    for word in sorted(
-        frozenset().union(*suit.values()) - taken, key=lambda word: (word not in _REPEATED, not _is_common(word), word)
-    ):
+    left, common = frozenset().union(*suit.values()) - taken, frozenset(plan.readings.common)
+    for word in sorted(left, key=lambda word: (word not in _REPEATED, word not in common, word)):
         open_ = [place for place in shares if word in suit[place] and not (place in wanted and shares[place])]
         if open_:
             shares[min(open_, key=lambda place: len(shares[place]))].append(word)
     return (key, {place: "".join(words) for place, words in shares.items()}) if all(shares.values()) else None
-
-
-def _is_common(word: str) -> bool:
-    """Whether a character is one of the 3,755 that GB 2312 counts as the most used."""
-    code = word.encode("gb2312", "ignore")
-    return len(code) == 2 and code[0] < 0xD8
