@@ -19,6 +19,7 @@ from espalier.cli.check import Check
 from espalier.cli.command import add
 from espalier.cli.commands import COMMANDS
 from espalier.cli.failures import UsageError, failure
+from espalier.cli.grammar import Grammar
 from espalier.cli.models import models
 from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ConfigError
@@ -35,6 +36,7 @@ Examples:
   espalier reply '你喜欢吃什么？' --show-tree
   espalier chat
   espalier check --format '5,5。7,5。' --rhyme AA '江上一灯明，照我过长桥。月落山空人未睡，风雪满归船。'
+  espalier grammar --tune 卜算子 --group 4 > grammar.lark
 """
 
 app = typer.Typer(
@@ -45,7 +47,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 # The order in the help, before the stages. `add_typer` would list these commands after the stages.
-for _command in (*COMMANDS, Check):
+for _command in (*COMMANDS, Check, Grammar):
     add(app, _command)
 
 #: The commands that write files and print nothing that another program reads.

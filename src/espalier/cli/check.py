@@ -24,6 +24,14 @@ from espalier.verse.ci_books import CiBooks, open_books
 #: How many of the other variants of a tune are shown.
 SHOWN = 3
 
+#: The option that names the books.
+BOOKS = parameter(
+    "books",
+    Path,
+    "The folder of the books of rhymes and tunes; default: that of a clone's source couyun.",
+    resolve_path=True,
+)
+
 
 class Check(Command):
     """Check texts by rules: a tune, a format, rhymes, tones, an acrostic.
@@ -38,14 +46,7 @@ class Check(Command):
     service, request, options, argument = "check", asked.CheckRequest, asked.CheckOptions, "text"
     columns, line, without = 2, "one text a line; after a tab its tune", ("model", "language")
     shared: ClassVar[Sequence[str]] = ("tune",)
-    more = (
-        parameter(
-            "books",
-            Path,
-            "The folder of the books of rhymes and tunes; default: that of a clone's source couyun.",
-            resolve_path=True,
-        ),
-    )
+    more = (BOOKS,)
 
     def run(self) -> None:
         """Check all texts."""

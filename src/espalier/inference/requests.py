@@ -186,6 +186,20 @@ class CheckOptions(Options):
 
 
 @dataclass(frozen=True)
+class GrammarOptions(CheckOptions):
+    """Options of `grammar`."""
+
+    notation: Annotated[
+        Literal["lark", "gbnf", "regex"],
+        Option("lark (vLLM, llguidance), gbnf (llama.cpp, SGLang, xgrammar) or regex (outlines)."),
+    ] = "lark"
+    groups: Annotated[
+        tuple[str, ...] | None, Option("The rhyme group of the next rhyme letter; default: that with the most words.")
+    ] = None
+    repeated: Annotated[str | None, Option("The words that a tune repeats; default: some that suit.")] = None
+
+
+@dataclass(frozen=True)
 class ComposeOptions(SamplingOptions):
     """Options of `compose`."""
 
