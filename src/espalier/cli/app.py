@@ -16,9 +16,11 @@ from typer.core import TyperGroup
 
 from espalier import __version__
 from espalier.cli import streams
+from espalier.cli.check import Check
 from espalier.cli.command import add
 from espalier.cli.commands import COMMANDS
 from espalier.cli.failures import UsageError, failure
+from espalier.cli.grammar import Grammar
 from espalier.cli.models import models
 from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ConfigError
@@ -34,6 +36,8 @@ Examples:
   espalier compose --template 'a dog was running in a room'
   espalier reply '你喜欢吃什么？' --show-tree
   espalier chat
+  espalier check --format '5,5。7,5。' --rhyme AA '江上一灯明，照我过长桥。月落山空人未睡，风雪满归船。'
+  espalier grammar --tune 卜算子 --group 4 > grammar.lark
 """
 
 app = typer.Typer(
@@ -44,7 +48,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 # The order in the help, before the stages. `add_typer` would list these commands after the stages.
-for _command in COMMANDS:
+for _command in (*COMMANDS, Check, Grammar):
     add(app, _command)
 
 #: The commands that write files and print nothing that another program reads.

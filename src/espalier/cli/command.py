@@ -48,6 +48,10 @@ def _be_quiet(value: bool) -> bool:
     return value
 
 
+def _is_repeated(kind: Any) -> bool:
+    return tuple in map(get_origin, (kind, *get_args(kind)))
+
+
 def parameter(
     name: str, kind: Any, text: str, default: Any = None, *short: str, argument: bool = False, **more: Any
 ) -> inspect.Parameter:
@@ -55,7 +59,7 @@ def parameter(
 
     Its value is None, or False for a flag, if it is not given. A tuple `topics` is a `--topic` that can be repeated.
     """
-    repeated = get_origin(kind) is tuple
+    repeated = _is_repeated(kind)
     flag = f"--{name.removesuffix('s') if repeated else name}".replace("_", "-")
     if isinstance(default, str | int | float) and default is not False and default != "":
         text += f"  [default: {default}]"
@@ -150,7 +154,7 @@ class Command:
             if cell and int in get_args(kind) and not (cell.isascii() and cell.isdecimal() and len(cell) < 10):
                 raise ConfigError(f"'{cell}' is no number of a {field.name}", where=name, remedy="for example 2")
             if cell or field.default is MISSING:
-                repeated, number = get_origin(kind) is tuple, int in get_args(kind)
+                repeated, number = _is_repeated(kind), int in get_args(kind)
                 found[field.name] = tuple(cell.split()) if repeated else int(cell) if number else cell
         return self.request(**found, name=name)
 

@@ -57,6 +57,17 @@ class Automaton(Protocol):
         """The state after one more character; None if no text that keeps the frame goes on so."""
         ...
 
+    def common(self, state: Any) -> Any | None:
+        """The state after any of the allowed characters, if it is one and the same; None if not, or if it may not be.
+
+        Where it is, whole sets of characters are followed at once.
+        """
+        ...
+
+    def ahead(self, state: Any) -> Characters:
+        """A set that has all characters that may come after the next one; it may have more."""
+        ...
+
     def allowed(self, state: Any) -> Characters:
         """The characters that may come next: those for which `step` is not None. Empty only if the text is complete."""
         ...

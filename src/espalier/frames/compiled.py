@@ -41,7 +41,7 @@ def needed(said: Said, books: CiBooks | None) -> CiBooks | None:
     """
     tune_of_book = "tune" in said and (said.get("variant") or said.get("tone") or said["tune"] not in tunes())
     if books is None and (book_of(said) != "mandarin" or tune_of_book):
-        remedy = f"{REMEDY}, or take the book mandarin"
+        remedy = f"{REMEDY} in a clone, or give their folder, or take the book mandarin"
         raise ConfigError("no books of rhymes and tunes are at hand", where="book", remedy=remedy)
     return books
 
@@ -68,6 +68,8 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
         rhyme = rhyme or named.rhyme
         if variant is not None and sounds.tone:
             tones = tones or (variant.tones if said.get("tone") else variant.rhyme_tones)
+    if named is not None and text is not None:
+        _require_tune(parse_format(text, "zh"), parse_format(named.pattern, "zh"), said["tune"])
     if text is None:
         text = named.pattern if named is not None else blanks_of(tones) if tones else None
     if text is None:
@@ -76,9 +78,7 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
     format_ = parse_format(
         text, "zh", rhyme, tones=tones, acrostic=said.get("acrostic", ""), copies=copies, sounds=sounds
     )
-    if named is not None:
-        _require_tune(format_, parse_format(named.pattern, "zh"), said["tune"])
-    elif not said.get("rhymes") and RHYME not in text:
+    if named is None and not said.get("rhymes") and RHYME not in text:
         format_ = _without_rhyme(format_)
     exact = bool(said.get("marks", "tune" not in said))
     return plan_of(format_, sounds, said.get("words", ()), exact=exact)

@@ -10,14 +10,20 @@ Books of rhymes and tunes are passed where a rule needs them (`espalier.verse.ci
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from espalier.frames.automaton import Automaton
+    from espalier.frames.grammars import Notation
+    from espalier.frames.judge import Grammar
+    from espalier.frames.processor import FrameProcessor
     from espalier.frames.report import Report
     from espalier.verse.books import Book
     from espalier.verse.ci_books import CiBooks
@@ -57,6 +63,42 @@ class Frame:
 
         return automaton(self.says(), books)
 
+    def processor(
+        self, tokenizer: Any, max_new_tokens: int | None = None, books: CiBooks | None = None
+    ) -> FrameProcessor:
+        """A processor of logits, with which `generate` of transformers writes only texts that keep the frame.
+
+        Args:
+            tokenizer: the tokenizer of the model.
+            max_new_tokens: what `generate` is given; every text is finished within it.
+
+        Raises:
+            ConfigError: as `automaton`; the tokens are too few for the frame, or the tokenizer cannot spell it.
+        """
+        from espalier.frames.processor import FrameProcessor
+
+        return FrameProcessor(self.automaton(books), tokenizer, max_new_tokens)
+
+    def grammar(
+        self, notation: Notation, books: CiBooks | None = None, groups: Sequence[str] = (), repeated: str = ""
+    ) -> Grammar:
+        """A grammar for servers that constrain what a model writes. All its texts keep the frame.
+
+        Its rhymes are of one group for each letter, and the words that a tune repeats are given: a grammar cannot
+        remember them.
+
+        Args:
+            notation: "lark", "gbnf" or "regex".
+            groups: the rhyme groups of the letters, in the order in which these begin; else those with the most words.
+            repeated: the words at the places that others repeat; else some that suit.
+
+        Raises:
+            ConfigError: as `automaton`; a group or the repeated words do not suit, or the grammar is too large.
+        """
+        from espalier.frames.judge import grammar
+
+        return grammar(self.says(), books, notation, groups, repeated)
+
     def says(self) -> dict[str, Any]:
         """What the rules say, by the name of each property.
 
@@ -87,6 +129,35 @@ class Rules(Frame):
     def rules(self) -> tuple[Rule, ...]:
         """The rules."""
         return self.joined
+
+
+def frame_of(values: Mapping[str, Any]) -> Frame:
+    """The frame of rules that are given by the names of their fields: {"format": "5,5。", "rhyme": "A"}.
+
+    A field that several rules have, such as `book`, goes to those that are given.
+
+    Raises:
+        ConfigError: nothing is given that a rule begins with.
+    """
+    given = {name: value for name, value in values.items() if value is not None}
+    kinds = {fields(kind)[0].name: kind for kind in KINDS}
+    rules = [
+        Words(*given[first]) if kind is Words else kind(**{name: given[name] for name in _names(kind) & given.keys()})
+        for first, kind in kinds.items()
+        if first in given
+    ]
+    alone = given.keys() - {name for rule in rules for name in _names(type(rule))}
+    if rules and alone:
+        what = f"{min(alone)} is given, but no rule that it belongs to"
+        having = " or ".join(first for first, kind in kinds.items() if min(alone) in _names(kind))
+        raise ConfigError(what, where=min(alone), remedy=f"give {having} as well" if having else "leave it out")
+    if not rules:
+        raise ConfigError("no rule is given", where="frame", remedy=f"give one of: {', '.join(kinds)}")
+    return Rules(tuple(rules))
+
+
+def _names(kind: type[Rule]) -> set[str]:
+    return {field.name for field in fields(kind)}
 
 
 @dataclass(frozen=True)
@@ -214,3 +285,9 @@ class Template(Rule):
     """The top levels of a sentence's tree: "(S (NP) (VP) (.))". It is checked by a parser, and has no automaton."""
 
     template: str
+
+
+#: The rules, each by its first field.
+KINDS: Final[tuple[type[Rule], ...]] = (
+    Format, Rhyme, Tones, Acrostic, Words, Tune, Syllables, Meter, Template,
+)  # fmt: skip

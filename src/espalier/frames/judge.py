@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from espalier.frames.automaton import Automaton
 from espalier.frames.check_places import check_places
+from espalier.frames.chosen import chosen
 from espalier.frames.compiled import Said, compiled, needed
+from espalier.frames.grammars import NOTATIONS, Notation, grammar_of
 from espalier.frames.places import PlaceAutomaton
 from espalier.frames.report import Report
 from espalier.frames.script import read_as, require_script
@@ -22,6 +25,25 @@ ENGLISH: Final = {"syllables", "meter"}
 def automaton(said: Said, books: CiBooks | None) -> Automaton:
     """The automaton of a frame."""
     return PlaceAutomaton(compiled(said, books))
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A grammar, and what was chosen for it: the rhyme group of each letter, and the words that are repeated."""
+
+    text: str
+    groups: Mapping[str, str]
+    repeated: str
+
+
+def grammar(
+    said: Said, books: CiBooks | None, notation: Notation, groups: Sequence[str] = (), repeated: str = ""
+) -> Grammar:
+    """The grammar of a frame."""
+    if notation not in NOTATIONS:
+        raise ConfigError.unknown("notation", notation, NOTATIONS, where="notation")
+    chose = chosen(compiled(said, books), groups, repeated)
+    return Grammar(grammar_of(PlaceAutomaton(chose.plan), notation), chose.groups, chose.repeated)
 
 
 def check(said: Said, text: str, books: CiBooks | None) -> Report:
@@ -50,7 +72,7 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
         reports.append((variant, report))
     if not reports:
         compiled(said, books)  # says why the commonest variant does not go with the other rules
-    reports.sort(key=lambda pair: (-pair[1].kept, -pair[1].score, -books.tunes.count(pair[0])))
+    reports.sort(key=lambda pair: (not pair[1].kept, pair[1].faults, -books.tunes.count(pair[0])))
     (variant, report), *others = reports
     scores = tuple((_name(other), each.score) for other, each in others)
     return replace(report, variant=_name(variant), others=scores)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from espalier.frames.automaton import OPEN, Characters
 from espalier.frames.plan import Letter, Plan
+from espalier.frames.script import traditional
 from espalier.frames.words import Wanted, placed, progress
 from espalier.io.errors import ConfigError
 
-HAN = Characters(open="han")
+
+@cache
+def han() -> Characters:
+    """Every Han character that is read as itself."""
+    return Characters(open="han", without=traditional())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,24 @@ class PlaceAutomaton:
         """The state after one more character; None if it may not follow."""
         return self._after(state, character) if character in self.allowed(state) else None
 
+    def common(self, state: Prefix) -> Prefix | None:
+        """The state after any of the allowed characters, if their place neither rhymes nor is repeated."""
+        if self.accepts(state) or state.wanted.words or state.place in self._last:
+            return None
+        place = self.plan.places[state.place]
+        if place.letter and not place.given:
+            return None
+        return self._after(state, next(iter(self.allowed(state).some), "一"))
+
+    def ahead(self, state: Prefix) -> Characters:
+        """The characters that the place after the next one may have."""
+        if state.place + 1 >= len(self.plan.places):
+            return Characters()
+        place = self.plan.places[state.place + 1]
+        if place.given:
+            return Characters(frozenset(place.given))
+        return Characters(self._toned(place.tone)) if place.tone and not place.letter else han()
+
     def accepts(self, state: Prefix) -> bool:
         """Whether the text is complete."""
         return state.place == len(self.plan.places)
@@ -87,9 +110,9 @@ class PlaceAutomaton:
             (living if self._lives(self._after(state, next(iter(alike)))) else dead).update(alike)
         if not every.open:
             return Characters(frozenset(living))
-        rest = next(chr(code) for code in range(0x4E00, 0x9FFF) if chr(code) not in special)
+        rest = next(each for each in map(chr, range(0x4E00, 0x9FFF)) if each in every and each not in special)
         if self._lives(self._after(state, rest)):
-            return Characters(open=every.open, without=frozenset(dead))
+            return Characters(open=every.open, without=every.without | dead)
         return Characters(frozenset(living))
 
     def _alike(self, state: Prefix, every: Characters, special: set[str]) -> Iterator[set[str]]:
@@ -123,7 +146,7 @@ class PlaceAutomaton:
             return Characters(frozenset(place.given))
         if place.letter:
             return Characters(self._rhyming(state, self.plan.letters[place.letter]))
-        return Characters(self._toned(place.tone)) if place.tone else HAN
+        return Characters(self._toned(place.tone)) if place.tone else han()
 
     def _toned(self, tone: str) -> frozenset[str]:
         return self.plan.readings.toned[tone]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,17 @@ class Score:
     Attributes:
         kept, of: the number of places that keep the rule, and of those that it binds.
         binding: whether the text must keep it; else it is only reported.
+        score: the share of the places that keep the rule, from 0 to 1.
     """
 
     rule: str
     kept: int
     of: int
     binding: bool = True
+    score: float = field(init=False)
 
-    @property
-    def score(self) -> float:
-        """The share of the places that keep the rule, from 0 to 1."""
-        return self.kept / self.of if self.of else 1.0
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "score", self.kept / self.of if self.of else 1.0)
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Report:
     """
 
     text: str
+    kept: bool = field(init=False)
+    score: float = field(init=False)
     scores: tuple[Score, ...]
     violations: tuple[Violation, ...]
     variant: str = ""
@@ -63,12 +65,12 @@ class Report:
     notes: tuple[str, ...] = ()
 
     @property
-    def kept(self) -> bool:
-        """Whether the text keeps the frame."""
-        return all(score.kept == score.of for score in self.scores if score.binding)
+    def faults(self) -> int:
+        """The number of places that do not keep a binding rule."""
+        return sum(score.of - score.kept for score in self.scores if score.binding)
 
-    @property
-    def score(self) -> float:
-        """The mean of the scores of the binding rules."""
-        binding = [score.score for score in self.scores if score.binding]
-        return sum(binding) / len(binding) if binding else 1.0
+    def __post_init__(self) -> None:
+        binding = [score for score in self.scores if score.binding]
+        mean = sum(score.score for score in binding) / len(binding) if binding else 1.0
+        object.__setattr__(self, "kept", all(score.kept == score.of for score in binding))
+        object.__setattr__(self, "score", mean)

@@ -36,8 +36,9 @@ def require_options(kind: type[Any], given: Mapping[str, Any]) -> None:
     """Raise an ArgumentError if a value is out of the bounds of its field, or is none of its choices."""
     for field, type_, option in described(kind):
         name, value = field.name, given.get(field.name)
-        if get_origin(type_) is Literal and value is not None and value not in get_args(type_):
-            raise ArgumentError.unknown(name, value, get_args(type_), where=name)
+        literal = next((each for each in (type_, *get_args(type_)) if get_origin(each) is Literal), None)
+        if literal and value is not None and value not in get_args(literal):
+            raise ArgumentError.unknown(name, value, get_args(literal), where=name)
         if isinstance(value, int | float):
             require_range(name, value, option.least, option.most)
 
@@ -65,6 +66,23 @@ class VerseRequest:
     acrostic: Annotated[
         str | None, Option("Words that begin the sentences, or, if there are more of them, the clauses.")
     ] = None
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """A text, and the rules that it should keep (`espalier.frames`)."""
+
+    text: Annotated[str, Option("A text. Its lines, where they matter, end with / or a line end.")]
+    tune: Annotated[str | None, Option("A tune; of its variants, the one that fits best is taken.")] = None
+    variant: Annotated[int | None, Option("The variant of the tune, counted from 1.")] = None
+    format: Annotated[str | None, Option("Counts (5,5。7,5。) or a template (_雨#。).")] = None
+    rhyme: Annotated[str | None, Option("One letter for each unit, . for none: .A.A")] = None
+    tones: Annotated[str | None, Option("One sign for each word: 平 level, 仄 oblique, 中 either.")] = None
+    acrostic: Annotated[
+        str | None, Option("Words that begin the sentences, or, if there are more of them, the clauses.")
+    ] = None
+    words: Annotated[tuple[str, ...] | None, Option("A word that must occur; repeat it for more.")] = None
+    name: str = "text"
 
 
 @dataclass(frozen=True)
@@ -156,6 +174,33 @@ class VerseOptions(SamplingOptions):
         super().__post_init__()
         if self.free and (self.tone or self.book != "mandarin"):
             raise ArgumentError("free texts keep no rhymes or tones", where="free", remedy="leave out book and tone")
+
+
+@dataclass(frozen=True)
+class CheckOptions(Options):
+    """Options of `check`."""
+
+    book: Annotated[
+        Literal["mandarin", "cilin", "pingshui"] | None,
+        Option("The rhyme book: mandarin, cilin or pingshui; default: cilin for a tune, else mandarin."),
+    ] = None
+    tone: Annotated[bool, Option("The tones of the tune count at all places, not only at its rhymes.")] = False
+    marks: Annotated[bool, Option("The marks of the tune count too; a format's always do.")] = False
+    rare: Annotated[bool, Option("Rare readings of Mandarin count.")] = False
+
+
+@dataclass(frozen=True)
+class GrammarOptions(CheckOptions):
+    """Options of `grammar`."""
+
+    notation: Annotated[
+        Literal["lark", "gbnf", "regex"],
+        Option("lark (vLLM, llguidance), gbnf (llama.cpp, SGLang, xgrammar) or regex (outlines)."),
+    ] = "lark"
+    groups: Annotated[
+        tuple[str, ...] | None, Option("The rhyme group of the next rhyme letter; default: that with the most words.")
+    ] = None
+    repeated: Annotated[str | None, Option("The words that a tune repeats; default: some that suit.")] = None
 
 
 @dataclass(frozen=True)

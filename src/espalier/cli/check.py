@@ -1,0 +1,130 @@
+"""The command `check`: how well texts keep a frame. It needs no model."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from espalier.cli.command import Command, parameter
+from espalier.cli.models import models
+from espalier.cli.requests import as_options, read_requests
+from espalier.cli.streams import told
+from espalier.frames.frame import frame_of
+from espalier.frames.report import Report
+from espalier.inference import requests as asked
+from espalier.inference.writer import ArgumentError
+from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.terminal import json_line, printable, printable_line
+from espalier.verse.ci_books import CiBooks, open_books
+
+#: How many of the other variants of a tune are shown.
+SHOWN = 3
+
+#: The option that names the books.
+BOOKS = parameter(
+    "books",
+    Path,
+    "The folder of the books of rhymes and tunes; default: that of a clone's source couyun.",
+    resolve_path=True,
+)
+
+
+class Check(Command):
+    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic.
+
+    The score is from 0 to 1, for each rule and as a whole. Each violation has the characters of the text, counted from
+    0, what stands there and what would be right. The exit status is 1 if a text violates a rule.
+
+    A line of --file is a text; its tune may follow after a tab. A line can also be a JSON object with a text and rules
+    of its own, such as `espalier generate --json` prints.
+    """
+
+    service, request, options, argument = "check", asked.CheckRequest, asked.CheckOptions, "text"
+    columns, line, without = 2, "one text a line; after a tab its tune", ("model", "language")
+    shared: ClassVar[Sequence[str]] = ("tune",)
+    more = (BOOKS,)
+
+    def run(self) -> None:
+        """Check all texts."""
+        requests = read_requests(self.values["file"], self.given(), self.read, self.line)
+        models().enter(self.values["profile"])
+        # Rhymes are those of single characters; without its dictionary of phrases pypinyin is imported 0.3 s sooner.
+        os.environ.setdefault("PYPINYIN_NO_PHRASES", "1")
+        with as_options(self.names):
+            options = self.chosen(requests)
+        folder, failed = self.values["books"] or models().books(), False
+        books = open_books(folder) if folder else None
+        for request in requests:
+            try:
+                report = self.report(request, options, books)
+            except EspalierError as error:
+                if len(requests) == 1:
+                    raise
+                report = None
+                from espalier.cli.progress import say
+
+                say(f"espalier: {request.name}: {printable_line(told(error))}")
+            failed = failed or report is None or not report.kept
+            if report is not None:
+                print(self.shown(request, report), flush=True)
+        if failed:
+            raise SystemExit(1)
+
+    def report(self, request: asked.CheckRequest, options: Mapping[str, Any], books: CiBooks | None) -> Report:
+        """The report on one text, by its own rules and by those of the options."""
+        names = [field.name for field, *_ in asked.described(asked.CheckRequest) if field.name != "text"]
+        own = {name: value for name in names if (value := getattr(request, name)) is not None}
+        given = {name: value for name in names if (value := self.values.get(name)) is not None}
+        with as_options(self.names):
+            try:
+                return frame_of({**given, **own, **options}).check(request.text, books)
+            except ConfigError as error:
+                if error.where in {*names, *options, "book"} and len(own) < 1:
+                    raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error
+                raise
+
+    def read(self, cells: Sequence[str], name: str) -> asked.CheckRequest:
+        """The text of a line and its tune, or those of a JSON object, which may have other rules too."""
+        line = "\t".join(cells)
+        if not line.startswith("{"):
+            request: asked.CheckRequest = super().read(cells, name)
+            return replace(request, text=request.text.replace("/", "\n"))
+        try:
+            row = json.loads(line)
+            text = row["text"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}') from error
+        fields = {field.name for field, *_ in asked.described(asked.CheckRequest)} - {"text"}
+        rules = {key: row[key] for key in fields & row.keys() if row[key] not in (None, "")}
+        if "tune" in rules and "format" in rules:  # a poem that was written to a tune has the format of the tune
+            rules = {key: rules[key] for key in rules.keys() - {"format", "rhyme", "tones"}}
+        return asked.CheckRequest(str(text), **rules, name=name)
+
+    def shown(self, request: asked.CheckRequest, report: Report) -> str:
+        """A report as JSON, or as people read it."""
+        if self.values.get("json"):
+            _, _, row = request.name.rpartition(", row ")
+            line = {"line": int(row)} if row.isdecimal() else {}
+            found = json.loads(json.dumps(asdict(report)), parse_float=lambda number: round(float(number), 4))
+            return json_line(found | line)
+        return printable(report_page(report))
+
+
+def report_page(report: Report) -> str:
+    """The whole score, the scores of the rules, and the violations."""
+    heading = [f"{report.score:.3f}", "kept" if report.kept else "not kept", *filter(None, [report.variant])]
+    lines = ["  ".join(heading)]
+    for score in report.scores:
+        lines.append(f"  {score.rule:12} {score.kept}/{score.of}{'' if score.binding else '  (does not count)'}")
+    for each in report.violations:
+        where = f"{each.start}" if each.end <= each.start + 1 else f"{each.start}-{each.end - 1}"
+        found = f"'{each.found}'" if each.found else "nothing"
+        lines.append(f"  {where:>7}  {found} ({each.rule}): {each.wanted}")
+    if report.others:
+        others = [f"{name} {score:.3f}" for name, score in report.others[:SHOWN]]
+        lines.append(f"  other variants: {', '.join(others)}")
+    return "\n".join([*lines, *(f"  note: {note}" for note in report.notes)])

@@ -1,0 +1,69 @@
+"""The command `grammar`: a frame for servers that constrain what a model writes. It needs no model."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from espalier.cli.check import BOOKS
+from espalier.cli.command import Command
+from espalier.cli.models import models
+from espalier.cli.requests import as_options
+from espalier.frames.frame import frame_of
+from espalier.frames.judge import Grammar as Written
+from espalier.inference import requests as asked
+from espalier.inference.writer import ArgumentError, InferenceWarning
+from espalier.io.errors import ConfigError
+from espalier.io.terminal import json_line
+from espalier.verse.ci_books import open_books
+
+
+class Grammar(Command):
+    """Write a grammar of the texts that keep a tune or a format, for a server of another model.
+
+    Servers such as vLLM, SGLang and llama.cpp constrain what their models write by it. A grammar remembers no rhyme: it
+    has one rhyme group for each letter, which --group chooses, each rhyme place its own words of it, and given words
+    where a tune repeats words. All its texts keep the rules.
+    """
+
+    service, request, options = "grammar", asked.CheckRequest, asked.GrammarOptions
+    without = ("text", "name", "marks", "model", "language", "file")
+    more = (BOOKS,)
+
+    def run(self) -> None:
+        """Print the grammar, and note what was chosen for it."""
+        models().enter(self.values["profile"])
+        os.environ.setdefault("PYPINYIN_NO_PHRASES", "1")  # rhymes are those of single characters
+        with as_options(self.names):
+            found = self.written(self.chosen([]))
+        if self.values["json"]:
+            print(json_line(asdict(found)))
+            return
+        groups = [f"{letter} {group}" for letter, group in found.groups.items()]
+        if groups and not self.values["groups"]:
+            warnings.warn(f"rhyme groups: {', '.join(groups)}; --group chooses others", InferenceWarning, stacklevel=2)
+        if found.repeated and not self.values["repeated"]:
+            what = f"the words that are repeated: {found.repeated}; --repeated gives others"
+            warnings.warn(what, InferenceWarning, stacklevel=2)
+        print(found.text.rstrip("\n"))
+
+    def written(self, options: Mapping[str, Any]) -> Written:
+        """The grammar of the frame that the options say."""
+        rules = {field.name: self.values.get(field.name) for field, *_ in self.fields}
+        of_frame = {name: value for name, value in options.items() if name in ("book", "tone", "rare")}
+        marks = True if rules["tune"] is not None else None
+        folder = self.values["books"] or models().books()
+        try:
+            return frame_of({**rules, **of_frame, "marks": marks}).grammar(
+                options.get("notation", "lark"),
+                open_books(folder) if folder else None,
+                options.get("groups", ()),
+                options.get("repeated", ""),
+            )
+        except ConfigError as error:
+            if error.where in {*rules, *options, "book", "group", "repeated"}:
+                raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error
+            raise

@@ -1,0 +1,125 @@
+"""Checks of texts: what is right, what is wrong, and where. The poem was written for this project."""
+
+from __future__ import annotations
+
+import pytest
+
+from espalier.frames import Acrostic, Format, Rhyme, Tones, Tune, Words
+from espalier.frames.report import Report
+from espalier.io.errors import ConfigError
+from espalier.verse.ci_books import CiBooks, open_books
+from tests.verse.couyun import Tunes, write_couyun
+
+POEM = "灯。照我桥西独坐声。三更雨，点点到天明。"
+FRAME = Format("1。7。3，5。") & Rhyme("AAA")
+TUNES: Tunes = {
+    ("灯词",): [
+        ("3。3，3。", "中平平中仄仄仄平平", [[2, 8]]),
+        ("3。3。3。", "中平平中仄仄仄平平", [[2, 5, 8]]),
+        ("2。2。", "中平平平", [[1, 3]]),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory: pytest.TempPathFactory) -> CiBooks:
+    return open_books(write_couyun(tmp_path_factory.mktemp("couyun"), tunes=TUNES))
+
+
+def found(report: Report) -> list[tuple[str, int, int, str]]:
+    return [(each.rule, each.start, each.end, each.found) for each in report.violations]
+
+
+def test_a_text_that_keeps_its_frame_has_the_score_one_in_any_layout() -> None:
+    for text in (
+        POEM,
+        POEM.replace("。", "。\n").strip(),
+        f"  {POEM} ",
+        POEM.replace("，", ","),
+        POEM.replace("。", " . "),
+    ):
+        report = FRAME.check(text)
+        assert (report.kept, report.score, report.violations, report.text) == (True, 1.0, (), text)
+
+
+def test_a_word_that_does_not_rhyme_is_named_with_its_place_and_the_sound_that_is_wanted() -> None:
+    report = FRAME.check(POEM.replace("声", "山"))
+    assert found(report) == [("rhyme", 8, 9, "山")]
+    assert report.violations[0].wanted.startswith("a word of eng like 灯")
+    assert {score.rule: (score.kept, score.of) for score in report.scores}["rhyme"] == (2, 3)
+    assert not report.kept and 0 < report.score < 1
+
+
+def test_a_rhyme_word_that_comes_twice_is_named() -> None:
+    assert found(FRAME.check(POEM.replace("明", "灯"))) == [("rhyme words", 18, 19, "灯")]
+
+
+def test_a_clause_with_too_few_words_does_not_shift_the_others() -> None:
+    report = FRAME.check(POEM.replace("西", ""))
+    assert [(each.rule, each.found, each.wanted) for each in report.violations] == [
+        ("format", "照我桥独坐声", "7 words")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "start", "wanted"),
+    [
+        (POEM.replace("，", ""), "format", 10, "3 words and 5 words"),  # two clauses in one
+        (POEM.removesuffix("点点到天明。"), "format", 14, "5 words"),  # a clause is missing
+        (POEM + "雨。", "format", 20, "nothing"),  # one too many
+        (POEM.replace("，", "。"), "marks", 13, "，"),
+        (POEM.removesuffix("。"), "format", 19, "。"),
+        (POEM.replace("雨", "x"), "format", 12, "a Chinese character"),
+    ],
+)
+def test_faults_of_the_format_are_told_apart(text: str, rule: str, start: int, wanted: str) -> None:
+    first = FRAME.check(text).violations[0]
+    assert (first.rule, first.start, first.wanted) == (rule, start, wanted)
+
+
+def test_given_words_tones_and_words_that_must_occur_are_rules_of_their_own() -> None:
+    frame = Format("1。2。") & Tones("仄。中仄。") & Acrostic("江月") & Words("山水")
+    with pytest.raises(ConfigError, match="the tone of '江' is 平"):
+        frame.check("水。月下。")
+    report = (Format("1。2。") & Tones("平。仄仄。") & Acrostic("江月") & Words("山水")).check("水。月中。")
+    assert found(report) == [("given words", 0, 1, "水"), ("tone", 0, 1, "水"), ("words", 5, 5, "")]
+
+
+def test_the_variant_that_fits_best_is_found_and_the_others_are_told(books: CiBooks) -> None:
+    report = Tune("灯词").check("中中东。照笑动。孔孔空。", books)
+    assert report.variant == "灯词 1" and report.kept
+    assert [name for name, _ in report.others] == ["灯词 2", "灯词 3"] and report.others[0][1] > report.others[1][1]
+
+
+def test_marks_that_differ_from_those_of_the_tune_are_told_but_do_not_count(books: CiBooks) -> None:
+    report = Tune("灯词", variant=1).check("中中东，照笑动。孔孔空？", books)
+    marks = next(score for score in report.scores if score.rule == "marks")
+    assert report.kept and (marks.kept, marks.of, marks.binding) == (1, 3, False)
+    assert not Tune("灯词", variant=1, marks=True).check("中中东，照笑动。孔孔空？", books).kept
+
+
+def test_level_and_oblique_words_do_not_rhyme_in_a_tune(books: CiBooks) -> None:
+    """洞 and 空 are of one part of the book; the tune wants level rhymes, though no other tones are asked for."""
+    report = Tune("灯词", variant=3).check("中洞。孔空。", books)
+    assert {each.rule for each in report.violations} == {"tone", "rhyme"}
+
+
+def test_traditional_characters_are_read_as_simplified_ones_with_one_note() -> None:
+    report = (FRAME & Acrostic("灯照三")).check("燈。照我橋西獨坐聲。三更雨，點點到天明。")
+    assert report.kept and len(report.notes) == 1 and "燈" in report.text
+
+
+@pytest.mark.parametrize("text", ["", "。", "A lamp."])
+def test_a_text_without_chinese_words_is_an_error_of_one_line(text: str) -> None:
+    with pytest.raises(ConfigError, match="text"):
+        FRAME.check(text)
+
+
+def test_a_tune_beside_a_format_of_other_clauses_is_a_contradiction(books: CiBooks) -> None:
+    with pytest.raises(ConfigError, match="contradict each other"):
+        (Tune("灯词", variant=3) & Format("5。5。")).check("中洞。孔空。", books)
+
+
+def test_a_book_that_is_not_given_is_said_in_one_line() -> None:
+    with pytest.raises(ConfigError, match="no books of rhymes and tunes are at hand; run dvc"):
+        Tune("卜算子").check(POEM)
