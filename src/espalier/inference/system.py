@@ -43,7 +43,7 @@ def load(
     return System(folder, seed=seed, parser=parser, expander=expander, device=device)
 
 
-class System(LoadedModel):
+class System(LoadedModel[Any, Any, Any]):
     """A trained model, made by `load`. Each method requires a suitable model, and raises an error otherwise."""
 
     def generate(self, formats: Sequence[str | VerseRequest], **options: Any) -> list[Poem]:
