@@ -23,7 +23,7 @@ from espalier.models.contract import check_class, check_settings
 from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
-from espalier.tasks.settings import Scoring
+from espalier.tasks.settings import Decoder, Scoring
 from pipeline.layout import ROOT
 
 #: The registries that plugins can extend. Each checks the type of what is added.
@@ -95,8 +95,10 @@ def _check_entry(key: str, name: str, value: Any, where: str) -> None:
         case "ENCODINGS":
             check_members("its vocabulary", value.vocabulary, Vocabulary, where)
             check_members("its split", value.split, Split, where)
-        case "TASKS" if not issubclass(value.scoring, Scoring):
-            raise ConfigError("its scoring is no Scoring", where=where, remedy=see(Scoring))
+        case "TASKS":
+            for what, kind in (("decoder", Decoder), ("scoring", Scoring)):
+                if not issubclass(getattr(value, what), kind):
+                    raise ConfigError(f"its {what} is no {kind.__name__}", where=where, remedy=see(kind))
         case "METRICS" if "/" not in name:
             if value.__abstractmethods__:
                 raise ConfigError(f"it has no {min(value.__abstractmethods__)}", where=where, remedy=see(Family))

@@ -65,6 +65,9 @@ def test_an_architecture_whose_model_is_a_name_imports_no_model(load: Import) ->
          r"METRICS\['mine'\]: its setting rules has no default; see Family in espalier/metrics/family.py"),
         ('ENCODINGS["mine"] = Settings()', r"ENCODINGS\['mine'\]: it has no settings; see Encoding in"),
         ('TASKS["mine"] = Settings()', r"TASKS\['mine'\]: it has no encodings; see Task in espalier/tasks/task.py"),
+        ('from espalier.tasks.dialogue import DialogueTask\n'
+         'TASKS["mine"] = type("Mine", (DialogueTask,), {"decoder": Settings})()',
+         r"TASKS\['mine'\]: its decoder is no Decoder; see Decoder in espalier/tasks/settings\.py"),
         ('ARCHITECTURES["mine"] = Architecture(Settings, "verses", "nowhere:Model")',
          r"ARCHITECTURES\['mine'\]: unknown encoding 'verses'; allowed: dialogue, pairs, structure, verse"),
         ('ARCHITECTURES["mine"] = Architecture(dict, "verse", "nowhere:Model")',

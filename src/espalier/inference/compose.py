@@ -30,8 +30,11 @@ from espalier.text.language import foreign_words, has_words, join_tokens, langua
 from espalier.text.normalize import simplified, visible
 
 if TYPE_CHECKING:
+    from espalier.datasets.structure.data import StructureView
+    from espalier.datasets.structure.encode import StructureSettings
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
+    from espalier.inference.loaded import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class ComposeJob:
 class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, Composition]):
     """Writes texts under templates."""
 
+    system: LoadedModel[StructureVocabulary, StructureView, StructureSettings]
     inputs: ClassVar[str] = "templates"
     request_type = TemplateRequest
 

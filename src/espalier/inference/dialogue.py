@@ -35,6 +35,9 @@ from espalier.text.normalize import simplified
 from espalier.text.words import join_words
 
 if TYPE_CHECKING:
+    from espalier.datasets.dialogue.data import DialogueView
+    from espalier.datasets.dialogue.encode import DialogueSettings
+    from espalier.inference.loaded import LoadedModel
     from espalier.syntax.parse import Parse
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
@@ -56,6 +59,7 @@ class ReplyJob:
 class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
     """Replies to posts."""
 
+    system: LoadedModel[WordVocabulary, DialogueView, DialogueSettings]
     inputs: ClassVar[str] = "posts"
     request_type = Post
 
@@ -78,7 +82,7 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
     @property
     def trees(self) -> bool:
         """Whether the model writes trees, including chains (K = 1)."""
-        return bool(self.system.view.shape == "tree")
+        return self.system.view.shape == "tree"
 
     @property
     def shows_trees(self) -> bool:
@@ -88,12 +92,12 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
     @property
     def groups(self) -> int:
         """The number of groups of children that a node can have. A child is a word or absent."""
-        return (int(self.system.vocabulary.text_size) - len(NEVER)) ** int(self.system.view.arity)
+        return (self.system.vocabulary.text_size - len(NEVER)) ** self.system.view.arity
 
     @property
     def max_words(self) -> int:
         """The largest length of a reply."""
-        return min(int(self.system.settings.max_words), self.system.positions - 1)
+        return min(self.system.settings.max_words, self.system.positions - 1)
 
     @cached_property
     def decoder(self) -> DialogueDecoder:

@@ -22,7 +22,7 @@ from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_search import pair_constraint, search, tree_text
 
 if TYPE_CHECKING:
-    from espalier.inference.loaded import LoadedModel
+    from espalier.inference.pairs import PairSystem
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Expander:
         max_length: largest number of nodes of a tree, and of word pieces of a text.
     """
 
-    system: LoadedModel
+    system: PairSystem
     beam: int
     max_length: int
 
@@ -47,7 +47,7 @@ class Expander:
     @property
     def view(self) -> PairView:
         """The view of the model, with a template even if the model reads none: the constraint keeps all its levels."""
-        view: PairView = self.system.view
+        view = self.system.view
         reads = dict.fromkeys((*view.reads, "template"))
         return replace(view, reads=tuple(reads), template=self.system.vocabulary.trees.depth)
 

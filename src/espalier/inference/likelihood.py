@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from espalier.models.contract import Model
 
 
-def likelihoods(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
+def likelihoods(system: LoadedModel[Any, Any, Any], records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
     """The likelihood of each record's target.
 
     Raises:
@@ -47,7 +47,7 @@ def likelihoods(system: LoadedModel, records: Sequence[Record | Mapping[str, str
     return [*map(Likelihood, nll, tokens, counts)]
 
 
-def encoded(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
+def encoded(system: LoadedModel[Any, Any, Any], records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
     """Encode records for the model.
 
     Raises:
@@ -71,14 +71,16 @@ def encoded(system: LoadedModel, records: Sequence[Record | Mapping[str, str]]) 
     return found.split
 
 
-def _task(system: LoadedModel) -> Task:
+def _task(system: LoadedModel[Any, Any, Any]) -> Task:
     for task in TASKS.values():
         if system.encoding in task.encodings:
             return task
     raise ConfigError(f"no task reads the encoding {system.encoding}", where="TASKS", remedy="register one")
 
 
-def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, system: LoadedModel) -> Record:
+def _record(
+    kind: type[Record], value: Record | Mapping[str, str], name: str, system: LoadedModel[Any, Any, Any]
+) -> Record:
     """A record under its own name. A mapping needs all fields without a default."""
     if isinstance(value, Record):
         if not isinstance(value, kind):
@@ -95,7 +97,7 @@ def _record(kind: type[Record], value: Record | Mapping[str, str], name: str, sy
     return kind(**given)
 
 
-def _parsed(records: Sequence[Record], system: LoadedModel) -> list[Record]:
+def _parsed(records: Sequence[Record], system: LoadedModel[Any, Any, Any]) -> list[Record]:
     """The records, with sides parsed whose words are a column but are missing."""
     rows = list(records)
     if system.reads_plain_text or not rows:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from pydantic import ValidationError
 
+from espalier.datasets.encoding import Settings, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.folder import SYSTEM, read_system, restorable
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from espalier.syntax.parsers.parser import Parser, Sentence
     from espalier.text.language import Language
 
+Vocabulary_co = TypeVar("Vocabulary_co", bound=Vocabulary, covariant=True)
+View_co = TypeVar("View_co", covariant=True)
+Settings_co = TypeVar("Settings_co", bound=Settings, covariant=True)
 
-class LoadedModel:
+
+class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
     """A trained model, made by `espalier.inference.system.load`, which describes the arguments.
 
     Attributes:
@@ -61,7 +66,7 @@ class LoadedModel:
             self.encoding = ARCHITECTURES.find(read_json(folder / "model.json")["arch"]).encoding
             description = read_system(folder)
             try:
-                self.settings: Any = ENCODINGS[self.encoding].settings.model_validate(description.settings)
+                self.settings: Settings_co = ENCODINGS[self.encoding].settings.model_validate(description.settings)
             except ValidationError as error:
                 place, what = first_mistake(error)
                 where = f"{folder / SYSTEM}: settings.{place}"
@@ -74,14 +79,16 @@ class LoadedModel:
         self._expander = description.expander if expander is None else expander
 
     @property
-    def vocabulary(self) -> Any:
+    def vocabulary(self) -> Vocabulary_co:
         """The vocabulary of the model."""
-        return self.model.vocabulary
+        vocabulary: Vocabulary_co = self.model.vocabulary
+        return vocabulary
 
     @property
-    def view(self) -> Any:
+    def view(self) -> View_co:
         """The view of the model."""
-        return self.model.config.view
+        view: View_co = self.model.config.view
+        return view
 
     @property
     def positions(self) -> int:
@@ -91,8 +98,7 @@ class LoadedModel:
     @property
     def language(self) -> Language:
         """The language of its texts."""
-        language: Language = self.vocabulary.language
-        return language
+        return self.vocabulary.language
 
     @property
     def reads_plain_text(self) -> bool:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 from espalier.corpora.records import Pair
 from espalier.datasets.registry import ENCODINGS
@@ -32,10 +32,14 @@ from espalier.syntax.levels import cut, linearize
 from espalier.syntax.parse import Parse
 
 if TYPE_CHECKING:
-    from espalier.datasets.pairs.data import PairData
+    from espalier.datasets.pairs.data import PairData, PairView
+    from espalier.datasets.pairs.encode import PairSettings
     from espalier.datasets.pairs.tree_symbols import TreeSymbols
+    from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.inference.loaded import LoadedModel
+
+    PairSystem: TypeAlias = LoadedModel[PairVocabulary, PairView, PairSettings]
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,7 @@ Guided = tuple[PairJob, str]
 class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
     """Reads texts and templates."""
 
+    system: PairSystem
     inputs: ClassVar[str] = "texts"
     request_type = PairRequest
 
@@ -76,8 +81,7 @@ class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
     @property
     def symbols(self) -> TreeSymbols:
         """The labels and levels known to the model."""
-        symbols: TreeSymbols = self.system.vocabulary.trees
-        return symbols
+        return self.system.vocabulary.trees
 
     def require_room(self, template: str, where: str) -> None:
         """Raise a ConfigError if a template leads to a tree that is too long. The base class accepts all."""
@@ -168,7 +172,7 @@ class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
         return batches([(job, template) for job in jobs for template in job.templates], self.beam)
 
 
-def require_readable(text: str, system: LoadedModel, length: int, name: str) -> None:
+def require_readable(text: str, system: PairSystem, length: int, name: str) -> None:
     """Raise a DataError unless a text can be one sentence of at most `length` word pieces, or texts are cut."""
     require_text(text, system.language, name)
     if not cuts(system) and (words := len(text.split())) > length:
@@ -176,7 +180,7 @@ def require_readable(text: str, system: LoadedModel, length: int, name: str) -> 
         raise DataError(f"{words} words", file=name, remedy=remedy)
 
 
-def distinct_texts(hypotheses: Sequence[Hypothesis], system: LoadedModel, n: int) -> list[tuple[str, float]]:
+def distinct_texts(hypotheses: Sequence[Hypothesis], system: PairSystem, n: int) -> list[tuple[str, float]]:
     """The `n` best distinct texts with log-probabilities. Different word pieces may spell the same text."""
     scores = dict[str, float]()
     for hypothesis in hypotheses:
@@ -184,24 +188,24 @@ def distinct_texts(hypotheses: Sequence[Hypothesis], system: LoadedModel, n: int
     return list(scores.items())[:n]
 
 
-def max_length(system: LoadedModel) -> int:
+def max_length(system: PairSystem) -> int:
     """The largest number of word pieces of a text, or nodes of a tree, in training."""
     return min(int(system.settings.max_length), system.positions - 2)
 
 
-def max_ids(system: LoadedModel, length: int) -> int:
+def max_ids(system: PairSystem, length: int) -> int:
     """The length of the longest row that a model writes for `length` word pieces or nodes, including its end."""
     view = system.view
     unit = 3 if view.writes == "tree" and view.form == "brackets" else 1
     return min(unit * length + 1, system.positions)
 
 
-def cuts(system: LoadedModel) -> bool:
+def cuts(system: PairSystem) -> bool:
     """Whether texts are cut after the largest number of word pieces in training."""
     return bool(system.settings.cut)
 
 
-def note_unknown_words(pair: Pair, system: LoadedModel, length: int) -> None:
+def note_unknown_words(pair: Pair, system: PairSystem, length: int) -> None:
     """Warn of words with characters that the model does not know, and of words without pieces.
 
     Args:
@@ -217,7 +221,7 @@ def note_unknown_words(pair: Pair, system: LoadedModel, length: int) -> None:
         warnings.warn(what, InferenceWarning, stacklevel=2)
 
 
-def encoded_pairs(sources: Sequence[Pair], system: LoadedModel, length: int, *, warn: bool = False) -> PairData:
+def encoded_pairs(sources: Sequence[Pair], system: PairSystem, length: int, *, warn: bool = False) -> PairData:
     """Texts in the form of the model.
 
     Args:
@@ -227,7 +231,7 @@ def encoded_pairs(sources: Sequence[Pair], system: LoadedModel, length: int, *, 
         DataError: a text is longer than `length`, and the model's dataset does not cut texts.
     """
     bounds = {"min_length": 1, "max_length": length, "trees": reads_trees(system.view)}
-    settings: Any = system.settings.model_copy(update=bounds)
+    settings = system.settings.model_copy(update=bounds)
     rows = ENCODINGS[system.encoding].encode(sources, system.vocabulary, settings)
     for row in rows.quarantined:
         what = f"{'its parse' if 'nodes' in row.reason else 'it'} has {row.reason}"

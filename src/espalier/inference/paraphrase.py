@@ -35,7 +35,7 @@ from espalier.tasks.paraphrase_search import search
 if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairBatch
     from espalier.decoding.constraints.constraint import Constraint
-    from espalier.inference.loaded import LoadedModel
+    from espalier.inference.pairs import PairSystem
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
         return GivenWords(rows, vocabulary.starts, max_ids) if any(rows) else None
 
 
-def _require_same_trees(expander: LoadedModel, writer: LoadedModel) -> None:
+def _require_same_trees(expander: PairSystem, writer: PairSystem) -> None:
     """Raise a ConfigError if `expander` writes trees that `writer` cannot read."""
     own, other = expander.vocabulary.trees, writer.vocabulary.trees
     names = f"{expander.name} and {writer.name} were trained with other"

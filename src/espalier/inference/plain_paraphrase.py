@@ -27,10 +27,10 @@ from espalier.tasks.paraphrase_search import search
 
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
-    from espalier.inference.loaded import LoadedModel
+    from espalier.inference.pairs import PairSystem
 
 
-def paraphrase_writer(system: LoadedModel, **options: Any) -> ParaphraseWriter | PlainParaphraseWriter:
+def paraphrase_writer(system: PairSystem, **options: Any) -> ParaphraseWriter | PlainParaphraseWriter:
     """The writer for a tree-guided model, or for a model that reads only texts.
 
     Raises:
@@ -48,6 +48,7 @@ def paraphrase_writer(system: LoadedModel, **options: Any) -> ParaphraseWriter |
 class PlainWriter(GranularityOptions, Writer[PairRequest, Pair, Result]):
     """The base of writers for models that read only texts."""
 
+    system: PairSystem
     inputs: ClassVar[str] = "texts"
     request_type = PairRequest
 
@@ -79,7 +80,7 @@ class PlainParaphraseWriter(PlainParaphraseOptions, PlainWriter[Paraphrase]):
                     yield request, Paraphrase(printed, words, job.source, "", "", log_probability)
 
 
-def read_texts(system: LoadedModel, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
+def read_texts(system: PairSystem, requests: Sequence[PairRequest]) -> list[Pair | EspalierError]:
     """Texts as pairs, whose targets are unread copies, or the errors of unreadable texts."""
     length = max_length(system)
 
@@ -107,7 +108,7 @@ def read_texts(system: LoadedModel, requests: Sequence[PairRequest]) -> list[Pai
     return attempt(rows, pair)
 
 
-def _words(system: LoadedModel, requests: Sequence[PairRequest]) -> list[str | EspalierError]:
+def _words(system: PairSystem, requests: Sequence[PairRequest]) -> list[str | EspalierError]:
     """The words of each text, joined by spaces; "" if the model reads plain texts."""
     if system.reads_plain_text:
         return [""] * len(requests)

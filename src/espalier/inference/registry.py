@@ -51,7 +51,7 @@ class Service(Generic[Settings, Network]):
         """Whether a model with this encoding and these settings offers the service."""
         return encoding == self.encoding and self.serves(network)
 
-    def open(self, system: LoadedModel, **options: Any) -> Writer[Any, Any, Any]:
+    def open(self, system: LoadedModel[Any, Any, Any], **options: Any) -> Writer[Any, Any, Any]:
         """A writer for this system.
 
         Raises:

@@ -52,7 +52,7 @@ def load(
     return system
 
 
-class System(LoadedModel):
+class System(LoadedModel[Any, Any, Any]):
     """A trained model, made by `load`. Each method requires a suitable model, and raises an error otherwise."""
 
     def generate(self, formats: Sequence[str | VerseRequest], **options: Any) -> list[Poem]:

@@ -34,7 +34,9 @@ from espalier.verse.tunes import Tune, tune, tunes
 from espalier.verse.variants import Variant
 
 if TYPE_CHECKING:
+    from espalier.datasets.verse.encode import VerseSettings
     from espalier.datasets.verse.vocabulary import VerseVocabulary
+    from espalier.inference.loaded import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         tunes: the variants of tunes; required if a tune is given with a variant, tones or another book.
     """
 
+    system: LoadedModel[VerseVocabulary, View, VerseSettings]
     books: Books | None = None
     tunes: TuneBook | None = None
 

@@ -43,7 +43,7 @@ class Writer(ABC, Generic[Request, Job, Result]):
         request_type: type of its requests; a string stands for a request with only this text.
     """
 
-    system: LoadedModel
+    system: LoadedModel[Any, Any, Any]
     inputs: ClassVar[str]
     request_type: ClassVar[type[Any]]
 

@@ -57,7 +57,7 @@ class Registry(MutableMapping[str, T]):
             return target
         if target not in self._imported:
             where = f"{self.name}['{name}']"
-            found: Any = imported(self.noun, target, where=where)
+            found = imported(self.noun, target, where=where)
             found = found() if isinstance(found, type) and get_origin(self.kind) is not type else found
             _check(found, self.kind, where)
             self._imported[target] = found
@@ -96,7 +96,7 @@ def entry(kind: str, entries: Mapping[str, T], name: str, *, where: str | None =
     return entries[name]
 
 
-def imported(kind: str, target: T | str, *, where: str) -> T:
+def imported(kind: str, target: object, *, where: str) -> Any:
     """Import the object named by "package.module:name". An argument that is not a string is returned unchanged.
 
     Raises:

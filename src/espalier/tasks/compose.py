@@ -24,16 +24,7 @@ from espalier.metrics.structure import HEADLINE, Likelihood, library_scores, lik
 from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.tasks.chance import chance_seeds, known_rows
 from espalier.tasks.compose_decoder import ComposeDecoder
-from espalier.tasks.data import (
-    SEGMENT_COLUMNS,
-    BaselineRow,
-    Inputs,
-    NGramRow,
-    Outputs,
-    Ready,
-    RunOptions,
-    Segments,
-)
+from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.sequence_search import decode
 from espalier.tasks.settings import Scoring
 from espalier.text.language import Language, join_tokens, tokens_of

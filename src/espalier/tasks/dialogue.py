@@ -13,16 +13,7 @@ from espalier.datasets.dialogue.data import DialogueView
 from espalier.io.errors import ConfigError
 from espalier.metrics.dialogue import HEADLINE, library_scores, reply_families
 from espalier.metrics.replies import Replies
-from espalier.tasks.data import (
-    SEGMENT_COLUMNS,
-    BaselineRow,
-    Inputs,
-    NGramRow,
-    Outputs,
-    Ready,
-    RunOptions,
-    Segments,
-)
+from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.dialogue_decoder import DialogueDecoder, DialogueNetwork, length_of
 from espalier.tasks.dialogue_likelihood import batch_nats, exact_nats, mutual_information, recalls, sampled_posts
 from espalier.tasks.settings import Scoring

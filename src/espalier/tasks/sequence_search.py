@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Vocabulary
@@ -13,45 +13,18 @@ from espalier.models.contract import ChainModel, State
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
+    from espalier.tasks.compose_decoder import ComposeDecoder
+    from espalier.tasks.verse_search import VerseDecoder
 
 Batch_ = TypeVar("Batch_", bound=Batch)
 State_ = TypeVar("State_", bound=State)
 Rule_ = TypeVar("Rule_", bound=State)
 
 
-class SequenceDecoder(Protocol):
-    """Settings of sampling or searching texts token by token."""
-
-    @property
-    def method(self) -> Literal["top_k", "beam"]:
-        """Sampling, or search."""
-        ...
-
-    @property
-    def top_k(self) -> int:
-        """The number of most probable tokens to draw from."""
-        ...
-
-    @property
-    def temperature(self) -> float:
-        """The log-probabilities are divided by it."""
-        ...
-
-    @property
-    def beam(self) -> int:
-        """The beam size."""
-        ...
-
-    @property
-    def length_power(self) -> float:
-        """The power of the length in the ranking score."""
-        ...
-
-
 def decode(
     model: ChainModel[Batch_, Vocabulary, object, State_],
     batch: Batch_,
-    decoder: SequenceDecoder,
+    decoder: VerseDecoder | ComposeDecoder,
     seeds: Sequence[int],
     constraint: Constraint[Batch_, Rule_],
     max_ids: int,
