@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from espalier.syntax.penn_string import labels_of, levels_of
+from espalier.syntax.levels import labels_of, levels_of
 
 
 @pytest.mark.parametrize(
