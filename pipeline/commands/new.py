@@ -90,7 +90,6 @@ def _corpus(name: str, section: str, base: Raw, given: Raw, params: Params) -> E
         parser = params.parsers.get(given.get("parser", NONE))
         language = given.get("language", parser and parser.language)
         usual = {
-            "records": next((key for key, value in RECORDS.items() if value is record), None),
             "language": _named("language", language, LANGUAGES),
             "reader": given["reader"],
             "options": {},

@@ -69,6 +69,7 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
         started, done = time.monotonic(), 0
         task = bar.add_task("parse", total=len(distinct), completed=len(distinct) - sum(len(shards[n]) for n in todo))
         parts = ((number, shards[number]) for number in todo)
+        ended: Iterator[tuple[int, list[Row]]]
         if scheduler is None and processes <= 1:
             ended = ((number, parse_shard(str(parser), shard)) for number, shard in parts)
         else:

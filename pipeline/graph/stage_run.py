@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from espalier.io.errors import ArtifactError, MissingError
-from espalier.io.hashing import digest
+from espalier.io.errors import ArtifactError, EspalierError, MissingError
+from espalier.io.hashing import digest, file_sha256
 from espalier.io.locks import exclusive
 from pipeline import layout
-from pipeline.graph.code_guard import unchanged_code
+from pipeline.layout import ROOT
 
+#: Data files of the library: tables, and the templates and scripts of pages.
+DATA = ("*.yaml", "*.jinja", "*.js")
 #: For numpy and torch, which read it when they are imported.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 #: The stages that compute with as many threads as `OMP_NUM_THREADS` says, and record it.
@@ -75,3 +79,32 @@ def inputs_named(target: str) -> Iterator[None]:
 
         remedy = f"{repro_command(load_params(), target)} first runs the stages that make it"
         raise MissingError(error.what, where=str(error.where), remedy=remedy) from error
+
+
+@contextmanager
+def unchanged_code() -> Iterator[None]:
+    """Fail if a module used by the stage, or a data file beside it, is edited while the stage runs.
+
+    DVC computes hashes at the end of a command, so the lock would otherwise record code that did not make the artifact.
+
+    Raises:
+        EspalierError: a file changed; the message names the first one.
+    """
+    before = {path: file_sha256(path) for path in _code()}
+    yield
+    used = {Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
+    folders = {path.parent for path in used}
+    for path, sha256 in before.items():
+        concerned = path in used or (path.suffix != ".py" and bool(folders & {path.parent, path.parent.parent}))
+        if concerned and not (path.exists() and file_sha256(path) == sha256):
+            raise EspalierError(
+                "this stage's code changed while it ran",
+                where=path.relative_to(ROOT),
+                remedy="its artifact is not to be trusted: run it again, long runs from a second git worktree",
+            )
+
+
+def _code() -> list[Path]:
+    """Our modules, and the data files of the library."""
+    library, pipeline = ROOT / "src" / "espalier", ROOT / "pipeline"
+    return sorted([*pipeline.rglob("*.py"), *(path for kind in ("*.py", *DATA) for path in library.rglob(kind))])

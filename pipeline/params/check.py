@@ -7,13 +7,12 @@ from graphlib import CycleError, TopologicalSorter
 
 from espalier.corpora.catalogue import Source
 from espalier.corpora.filters import Filters
-from espalier.corpora.readers import reader
+from espalier.corpora.readers import READERS, reader
 from espalier.corpora.records import RECORDS
 from espalier.datasets.encoding import Settings
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
-from espalier.io.registry import entry
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
 from espalier.text.language import LANGUAGES
@@ -37,6 +36,8 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
         ConfigError: a check fails; the message names the path of the key and the allowed values.
     """
     _check_sources(params, catalogue)
+    for key, corpus in params.corpora.items():
+        reader(corpus.reader, where=f"corpora.{key}")
     for key, parser in params.parsers.items():
         _check_parser(f"parsers.{key}", parser, params.corpora)
     for key, corpus in params.corpora.items():
@@ -139,7 +140,7 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
     if not trained:
         return
     records = corpora[parser.treebank].records
-    if not entry("records", RECORDS, records, where=f"corpora.{parser.treebank}.records").parsed:
+    if not RECORDS[records].parsed:
         raise ConfigError(
             f"the records of corpus {parser.treebank} are {records}, which have no trees",
             where=f"{path}.treebank",
@@ -153,8 +154,7 @@ def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus])
 
 def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
     """Check that reader, sources, corpora, parser and filters fit the records of a corpus."""
-    kind = entry("records", RECORDS, corpus.records, where=f"{path}.records")
-    reads_sources = reader(corpus.reader, kind, where=path).reads_sources
+    kind, reads_sources = RECORDS[corpus.records], READERS[corpus.reader].reads_sources
     if reads_sources != bool(corpus.shelves or corpus.corpora):
         raise ConfigError(
             f"reader {corpus.reader} reads {'files' if reads_sources else 'no files'}",
@@ -186,7 +186,7 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
         raise ConfigError(
             f"the records of corpus {dataset.corpus} are {records}, which encoding {dataset.encoding} does not read",
             where=f"{path}.corpus",
-            remedy=f"a corpus with records: {', '.join(allowed)}",
+            remedy=f"a corpus of {' or '.join(allowed)}",
         )
     _check_bounds(path, settings, dataset.corpus, corpora[dataset.corpus].filters)
     _refers(f"{path}.vocab_from", dataset.vocab_from, others)

@@ -21,6 +21,7 @@ from pydantic import (
 
 from espalier.corpora.catalogue import Inside, Source
 from espalier.corpora.filters import Filters
+from espalier.corpora.readers import READERS
 from espalier.corpora.splits import Split
 from espalier.datasets.encoding import Settings
 from espalier.models.contract import NetworkSettings
@@ -165,8 +166,6 @@ class Annotation(Strict):
 class Corpus(Strict):
     """The rows shared by all systems of one task."""
 
-    #: What its rows are: a key of `espalier.corpora.records.RECORDS`.
-    records: str
     language: Language
     #: A reader of raw files, or a nursery that grows its rows.
     reader: str
@@ -177,6 +176,11 @@ class Corpus(Strict):
     parser: str
     filters: Filters
     split: Split
+
+    @property
+    def records(self) -> str:
+        """What its rows are, as its reader says: a key of `espalier.corpora.records.RECORDS`."""
+        return READERS[self.reader].records
 
     @property
     def shelves(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from espalier.cli.progress import counted, say
-from espalier.corpora.readers import reader
+from espalier.corpora.readers import READERS
 from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json
@@ -35,7 +35,7 @@ def run(key: str) -> None:
     corpus = entry("corpus", params.corpora, key)
     kind, where = RECORDS[corpus.records], f"corpora.{key}"
     rows = list(
-        reader(corpus.reader, kind, where=where).rows(
+        READERS[corpus.reader].rows(
             source_folders(corpus, params), corpus.options, language=corpus.language, where=where
         )
     )

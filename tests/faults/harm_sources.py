@@ -97,13 +97,9 @@ def _publish(
         project.folder / "pipeline/params/sources.yaml",
         {"sources": {"madeup": {"title": "", "licence": "", "citation": "", "files": entries}}},
     )
-    from espalier.corpora.readers import READERS
-    from espalier.corpora.records import RECORDS
-
     params = yaml.safe_load((project.original / "profiles/small/params.yaml").read_text(encoding="utf-8"))
-    records = next(name for name, kind in RECORDS.items() if kind is READERS[reader].record)
     corpus = params["corpora"]["ci"]
-    corpus |= {"reader": reader, "records": records, "language": "zh" if reader in ("songci", "weibo") else "en"}
+    corpus |= {"reader": reader, "language": "zh" if reader in ("songci", "weibo") else "en"}
     corpus |= {"options": {key: value for key, value in (options or {}).items() if key != "language"}}
     corpus |= {"filters": {"max_bad_fraction": 1.0}, "split": {"kind": "all_train"}}
     params["datasets"]["linearize"] = {}

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
-from espalier.io.files import Numbers, atomic_file, atomic_folder, read_json, write_json
+from espalier.io.files import Numbers, atomic_file, atomic_folder, exchange, read_json, write_json
 from espalier.io.locks import exclusive
-from espalier.io.swap import exchange
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 

@@ -85,9 +85,9 @@ def parser(backend: str = "jieba", language: str = "zh", treebank: str = "none")
     return {**named, "seed": 1, "options": {}, "training": {}}
 
 
-def corpus(records: str, language: str, reader: str, **changes: Any) -> Tree:
+def corpus(language: str, reader: str, **changes: Any) -> Tree:
     """A corpus that a nursery grows, all of it for training."""
-    entry = {"records": records, "language": language, "reader": reader, "options": {}}
+    entry = {"language": language, "reader": reader, "options": {}}
     slots = {"shelf": "none", "also_1": "none", "also_2": "none", "parser": "none"}
     return {**entry, **slots, "filters": {}, "split": {"kind": "all_train"}, **changes}
 
@@ -137,15 +137,15 @@ def nursery() -> Tree:
     small = {"options": {"count": 60, "seed": 1}}
     tree["corpora"] = {
         "tiny": corpus(
-            "verse", "zh", "verse_zh", **small, split={**random, "dev": 8, "test": 10},
+            "zh", "verse_zh", **small, split={**random, "dev": 8, "test": 10},
             filters={"min_units": 2, "deduplicate": True, "max_bad_fraction": 0.5},
         ),
         "said": corpus(
-            "pairs", "en", "paraphrase_en", **small, split={**group, "dev": 6, "test": 6},
+            "en", "paraphrase_en", **small, split={**group, "dev": 6, "test": 6},
             filters={"without_identical": True},
         ),
         "talk": corpus(
-            "pairs", "zh", "dialogue_zh", **small, split={**group, "dev": 6, "test": 8},
+            "zh", "dialogue_zh", **small, split={**group, "dev": 6, "test": 8},
             filters={"without_identical": True},
         ),
     }  # fmt: skip
@@ -205,7 +205,7 @@ def small() -> Tree:
     tree["sources"]["published"] = {"madeup": {"shelf": "ci"}}
     tree["corpora"] = {
         "ci": corpus(
-            "verse", "zh", "songci", shelf="ci", options={"plain_commas": True},
+            "zh", "songci", shelf="ci", options={"plain_commas": True},
             filters={"min_units": 2, "deduplicate": True, "max_bad_fraction": 0.9},
             split={"kind": "random", "seed": 1, "dev": 1, "test": 1},
         )

@@ -160,7 +160,7 @@ def english(tmp_path: Path) -> Path:
     save_model(folder, "songnet", SongNet(SongNetConfig(**numbers), vocabulary), vocabulary, seed=1)
     save_system(folder, {"units": 8, "length": 16, "max_tokens": 64})
     tree = empty()
-    tree["corpora"] = {"lines": corpus("verse", "en", "verse_en")}
+    tree["corpora"] = {"lines": corpus("en", "verse_en")}
     tree["datasets"]["linearize"] = {"lines": dataset("verse", "lines", units=8, length=16, max_tokens=64)}
     tree["presets"] = PRESETS
     tree["models"] = {"english": model("songnet", "lines", numbers, default_for=["generate.en"])}

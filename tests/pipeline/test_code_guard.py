@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import EspalierError
-from pipeline.graph import code_guard
-from pipeline.graph.code_guard import unchanged_code
+from pipeline.graph import stage_run
+from pipeline.graph.stage_run import unchanged_code
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[
     folder.mkdir(parents=True)
     for name in ("used", "other"):
         (folder / f"{name}.py").write_text("VALUE = 1\n", encoding="utf-8")
-    monkeypatch.setattr(code_guard, "ROOT", tmp_path)
+    monkeypatch.setattr(stage_run, "ROOT", tmp_path)
     yield lambda name: folder / f"{name}.py"
 
 

@@ -60,7 +60,7 @@ def songs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = empty()
     tree["parsers"] = {"words": parser()}
     tree["corpora"] = {
-        "songs": corpus("sentences", "zh", "lyrics_zh", parser="words"), "poems": corpus("verse", "zh", "verse_zh"),
+        "songs": corpus("zh", "lyrics_zh", parser="words"), "poems": corpus("zh", "verse_zh"),
     }  # fmt: skip
     tree["datasets"]["linearize"] = {
         "songs": dataset("structure", "songs", max_length=20, topics=2), "poems": dataset("verse", "poems"),
@@ -233,7 +233,7 @@ def test_parts_that_are_not_made_are_named_with_the_command_that_makes_them(
 def test_a_tagger_and_a_model_of_one_corpus_write_under_the_tags_of_any_sentence(tmp_path: Path, cli: Cli) -> None:
     tree = empty()
     options, split = {"count": 200, "seed": 1}, {"kind": "random", "seed": 1, "dev": 20, "test": 20}
-    tree["corpora"] = {"news": corpus("sentences", "en", "news_en", options=options, split=split)}
+    tree["corpora"] = {"news": corpus("en", "news_en", options=options, split=split)}
     tree["parsers"] = {"tags": parser("spacy", "en", "news") | {
         "options": {"words": "spaces"},
         "training": {"trees": False, "epochs": 1, "batch": 200, "width": 16, "depth": 1},

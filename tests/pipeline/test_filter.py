@@ -17,9 +17,7 @@ from pipeline.stages import filter as stage
 def filtered(folder: Path, monkeypatch: pytest.MonkeyPatch, toned: int) -> dict[str, object]:
     """The details of twelve poems of twelve tunes, of which the first few have tones."""
     tree = empty()
-    tree["corpora"] = {
-        "tiny": corpus("verse", "zh", "verse_zh") | {"split": {"kind": "random", "seed": 1, "dev": 2, "test": 3}}
-    }
+    tree["corpora"] = {"tiny": corpus("zh", "verse_zh") | {"split": {"kind": "random", "seed": 1, "dev": 2, "test": 3}}}
     write(folder, tree)
     records = [
         Verse(

@@ -46,7 +46,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     save_system(folder / "data/models/tiny", {"units": 8, "length": 16, "max_tokens": 64})
     tree = empty()
-    tree["corpora"] = {"tiny": corpus("verse", "zh", "verse_zh")}
+    tree["corpora"] = {"tiny": corpus("zh", "verse_zh")}
     tree["datasets"]["linearize"] = {"tiny": dataset("verse", "tiny", units=8, length=16, max_tokens=64)}
     tree["presets"] = PRESETS
     tree["models"] = {"tiny": model("songnet", "tiny", numbers, default_for=["generate.zh"])}

@@ -38,7 +38,7 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Path:
         settings = PairSettings(trees=False, max_length=20)
         save_untrained(folder / "data/models" / key, "cdnpg", SIZES | network, vocabulary, settings)
     tree = empty()
-    tree["corpora"] = {"harbour": corpus("pairs", "en", "paraphrase_en")}
+    tree["corpora"] = {"harbour": corpus("en", "paraphrase_en")}
     tree["datasets"]["linearize"] = {"harbour": dataset("pairs", "harbour", trees=False, max_length=20)}
     tree["presets"] = {"plain": {"network": {}, "training": {"steps": 1}}}
     tree["models"] = {key: model("cdnpg", "harbour", SIZES | network) for key, network in MODELS.items()}
@@ -177,7 +177,7 @@ def test_a_drawing_of_too_many_texts_is_refused(
 def test_a_corpus_without_trees_becomes_a_model_that_writes_and_shows_its_granularity(tmp_path: Path, cli: Cli) -> None:
     tree = empty()
     split = {"kind": "group", "seed": 1, "sides": False, "dev": 6, "test": 6}
-    tree["corpora"] = {"said": corpus("pairs", "en", "paraphrase_en", options={"count": 60, "seed": 1}, split=split)}
+    tree["corpora"] = {"said": corpus("en", "paraphrase_en", options={"count": 60, "seed": 1}, split=split)}
     tree["datasets"]["linearize"] = {"said": dataset("pairs", "said", pieces=200, trees=False, max_length=60)}
     tree["presets"] = PRESETS
     training = PRESETS["guig"]["training"]

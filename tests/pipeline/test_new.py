@@ -64,7 +64,7 @@ def test_four_commands_add_a_system_whose_entries_refer_to_each_other(folder: Pa
     assert params["sources"]["local"] == {"own": {"shelf": "own", "file": "own.tsv"}}
     nothing = {"also_1": "none", "also_2": "none"}
     assert params["corpora"]["own"] == {
-        "records": "pairs", "language": "en", "reader": "tsv", "options": {"columns": ["source", "target"]},
+        "language": "en", "reader": "tsv", "options": {"columns": ["source", "target"]},
         "shelf": "own", **nothing, "parser": "constituency_en", "filters": {"deduplicate": True},
         "split": {"kind": "group", "seed": 7, "dev": 40, "test": 200},
     }  # fmt: skip

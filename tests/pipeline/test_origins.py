@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline import layout
-from pipeline.graph.origins import Origins, origins_of
+from pipeline.commands.model_card import Origins, origins_of
 from pipeline.params.read import load_params
 
 

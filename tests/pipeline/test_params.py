@@ -51,7 +51,7 @@ def complete() -> dict[str, Any]:
         "local": {"own": {"shelf": "lines", "file": "mydata/lines.txt"}},
     }
     tree["corpora"]["lines"] = corpus(
-        "sentences", "zh", "penn", shelf="lines", also_1="raw/lines/web", also_2="corpora/tiny", parser="words",
+        "zh", "penn", shelf="lines", also_1="raw/lines/web", also_2="corpora/tiny", parser="words",
         filters={"max_words": 40},
     )  # fmt: skip
     tree["datasets"]["linearize"]["other"] = dataset("verse", "tiny")
@@ -137,13 +137,8 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("profile", "huge", r"params.yaml: profile: .*'nursery', 'small' or 'paper'"),
     ("corpora", [], r"params.yaml: corpora: .*dictionary"),
     ("corpora/tiny", 3, r"params.yaml: corpora\.tiny: "),
-    (
-        "corpora/tiny/records",
-        "prose",
-        r"corpora\.tiny\.records: unknown records 'prose'; allowed: pairs, sentences, verse",
-    ),
     ("corpora/tiny/reader", "moon", r"corpora\.tiny\.reader: unknown reader 'moon'; allowed: brown, conllu"),
-    ("corpora/tiny/reader", "penn", r"corpora\.tiny\.records: the reader penn gives Sentence rows, not Verse"),
+    ("corpora/tiny/reader", "penn", r"corpora\.tiny\.shelf: reader penn reads files; name a shelf"),
     (
         "corpora/lines/reader",
         "news_en",
@@ -295,7 +290,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "datasets/linearize/tiny/corpus",
         "lines",
-        r"tiny\.corpus: the records of corpus lines are sentences, .*records: verse",
+        r"tiny\.corpus: the records of corpus lines are sentences, .*a corpus of verse",
     ),
     ("datasets/linearize/said/vocab_from", "tiny", r"said\.vocab_from: dataset tiny has the encoding verse; one with"),
     ("datasets/linearize/tiny/vocab_from", "tiny", r"vocab_from forms a cycle: tiny -> tiny"),
@@ -472,10 +467,10 @@ def test_a_value_that_is_too_long_to_show_is_cut(tmp_path: Path) -> None:
     assert len(str(caught.value)) < 700
 
 
-def test_a_treebank_of_unknown_records_is_one_line(tmp_path: Path) -> None:
+def test_a_treebank_of_an_unknown_reader_is_one_line(tmp_path: Path) -> None:
     tree = changed("parsers/chart", UNTRAINED | {"treebank": "said"})
-    tree["corpora"]["said"]["records"] = "moon"
-    with pytest.raises(ConfigError, match=r"corpora\.said\.records: unknown records 'moon'; allowed: "):
+    tree["corpora"]["said"]["reader"] = "moon"
+    with pytest.raises(ConfigError, match=r"corpora\.said\.reader: unknown reader 'moon'; allowed: "):
         load_params(place(tmp_path, tree))
 
 
@@ -503,7 +498,7 @@ def test_a_treebank_of_unknown_records_is_one_line(tmp_path: Path) -> None:
         (
             {
                 "parsers/chart": UNTRAINED | {"treebank": "gold"},
-                "corpora/gold": corpus("sentences", "zh", "penn", shelf="lines", also_1="corpora/lines"),
+                "corpora/gold": corpus("zh", "penn", shelf="lines", also_1="corpora/lines"),
                 "corpora/lines/parser": "chart",
             },
             "treebank forms a cycle: corpora.lines -> parsers.chart -> corpora.gold -> corpora.lines",
@@ -596,7 +591,7 @@ def test_a_judge_that_starts_from_the_model_that_the_judged_one_starts_from_is_o
 
 def test_a_judge_of_another_language_is_one_line(tmp_path: Path) -> None:
     tree = with_judge(dataset="english")
-    tree["corpora"]["english"] = corpus("verse", "en", "verse_en")
+    tree["corpora"]["english"] = corpus("en", "verse_en")
     tree["datasets"]["linearize"]["english"] = dataset("verse", "english")
     with pytest.raises(ConfigError, match=r"lm: model judge does not read such texts; a model of verse in the lang"):
         load_params(place(tmp_path, tree))

@@ -123,9 +123,9 @@ def params_of() -> dict[str, Any]:
     tree = empty()
     tree["parsers"] = {"own": parser("benepar", "en", "kitchen")}
     tree["corpora"] = {
-        "kitchen": corpus("pairs", "en", "paraphrase_en"),
-        "kitchen_zh": corpus("pairs", "zh", "dialogue_zh"),
-        "poems": corpus("verse", "en", "verse_en"),
+        "kitchen": corpus("en", "paraphrase_en"),
+        "kitchen_zh": corpus("zh", "dialogue_zh"),
+        "poems": corpus("en", "verse_en"),
     }
     tree["datasets"]["linearize"] = {
         "kitchen": dataset("pairs", "kitchen", max_length=20),

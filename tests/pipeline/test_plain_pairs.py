@@ -32,9 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         raw.mkdir(parents=True, exist_ok=True)
         (raw / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
         params["sources"]["local"][source] = {"shelf": shelf, "file": "unused"}
-    params["corpora"] = {
-        "asked": corpus("pairs", "en", "tsv", shelf="questions", split={"kind": "published", "dev": []})
-    }
+    params["corpora"] = {"asked": corpus("en", "tsv", shelf="questions", split={"kind": "published", "dev": []})}
     settings = {"trees": False, "min_length": 1, "max_length": 5, "min_count": 2, "cut": True, "keep_pairs": True}
     params["datasets"]["linearize"] = {
         "asked": dataset("pairs", "asked", both_directions=False, **settings) | {"pieces_from": "pieces/bert"}

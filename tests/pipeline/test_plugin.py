@@ -30,7 +30,6 @@ PARAMS: dict[str, Any] = {
     "parsers": {},
     "corpora": {
         "words": {
-            "records": "sentences",
             "language": "en",
             "reader": "letters",
             "options": {"count": COUNT},

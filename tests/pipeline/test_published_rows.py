@@ -45,9 +45,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     texts = tmp_path / "data/raw/theirs/theirs/texts.txt"
     texts.write_text("here the heron waits\nlow low low\n\ngreen is the moss\n", encoding="utf-8")
     params["corpora"] = {
-        "mine": corpus("pairs", "en", "paranmt", shelf="mine",
+        "mine": corpus("en", "paranmt", shelf="mine",
                        split={"kind": "random", "seed": 1, "dev": 1, "test": 1}),
-        "theirs": corpus("pairs", "en", "guig_released", shelf="theirs",
+        "theirs": corpus("en", "guig_released", shelf="theirs",
                          split={"kind": "published", "dev": []}),
     }  # fmt: skip
     settings = {"pieces": 60, "min_length": 2}

@@ -90,9 +90,9 @@ def params_of() -> dict[str, Any]:
     tree = empty()
     tree["parsers"] = {"own": parser("spacy", treebank="talk"), "english": parser("spacy", "en", "talk_en")}
     tree["corpora"] = {
-        "talk": corpus("pairs", "zh", "dialogue_zh"),
-        "talk_en": corpus("pairs", "en", "paraphrase_en"),
-        "poems": corpus("verse", "zh", "verse_zh"),
+        "talk": corpus("zh", "dialogue_zh"),
+        "talk_en": corpus("en", "paraphrase_en"),
+        "poems": corpus("zh", "verse_zh"),
     }
     tree["datasets"] = {
         "linearize": {"poems": dataset("verse", "poems")},

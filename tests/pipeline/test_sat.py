@@ -31,7 +31,7 @@ def params() -> dict[str, Any]:
     split = {"kind": "random", "seed": 1, "dev": 10, "test": 12}
     options = {"count": 60, "seed": 1}
     tree["corpora"] = {
-        "lines": corpus("sentences", "zh", "lyrics_zh", options=options, parser="words", split=split),
+        "lines": corpus("zh", "lyrics_zh", options=options, parser="words", split=split),
     }
     tree["datasets"]["linearize"] = {
         "lines": dataset("structure", "lines", structures=["pc", "pos"], min_count=1, max_length=24, topics=2)

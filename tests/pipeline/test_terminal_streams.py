@@ -59,8 +59,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = empty()
     tree["parsers"] = {"own": parser("spacy", treebank="tree")}
     tree["corpora"] = {
-        "verse": corpus("verse", "zh", "verse_zh"), "plain": corpus("pairs", "en", "paraphrase_en"),
-        "lines": corpus("sentences", "zh", "lyrics_zh", parser="own"), "tree": corpus("pairs", "zh", "dialogue_zh"),
+        "verse": corpus("zh", "verse_zh"), "plain": corpus("en", "paraphrase_en"),
+        "lines": corpus("zh", "lyrics_zh", parser="own"), "tree": corpus("zh", "dialogue_zh"),
     }  # fmt: skip
     tree["datasets"] = {
         "linearize": {

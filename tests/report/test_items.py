@@ -12,9 +12,8 @@ from espalier.metrics.metric import Metric, ratio
 from espalier.metrics.registry import METRICS
 from espalier.report.build import build
 from espalier.report.comparisons import RunSegments
-from espalier.report.html import FIRST, render_html, render_items
+from espalier.report.html import FIRST, items_js, render_html, render_items
 from espalier.report.items import Items, RunTexts, items_of, trees_of
-from espalier.report.items_js import items_js
 from espalier.report.printed import Printed, load_printed
 
 MADE = {

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse, words_of
 from espalier.io.errors import ConfigError, DataError
-from espalier.syntax.penn_string import labels_of, levels_of
+from espalier.syntax.levels import labels_of, levels_of
 from espalier.text.language import Language, tokens_of
 from espalier.text.normalize import folded, is_traditional
 from espalier.text.words import longest_run

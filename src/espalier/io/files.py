@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import fcntl
 import glob
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +19,6 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from espalier.io.errors import ArtifactError, MissingError
-from espalier.io.swap import exchange
 from espalier.io.validation import first_mistake
 
 #: A number of a JSON file; for `read_json`.
@@ -25,6 +27,10 @@ Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Numbers = Annotated[dict[str, Finite], Field(min_length=1)]
 #: Suffixes of files being written, and of files being replaced if names cannot be exchanged.
 _PART, _OLD = ".part", ".old"
+#: `RENAME_EXCHANGE` of Linux and `RENAME_SWAP` of macOS have the same value.
+_EXCHANGE = 2
+_AT_FDCWD = -100
+_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 @contextmanager
@@ -194,3 +200,27 @@ def _refused(path: Path, error: OSError) -> ArtifactError:
         where=path,
         remedy="nothing was changed; free space or correct the permissions, and run again",
     )
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Exchange two files or folders of one file system. Neither name is missing at any moment.
+
+    Returns:
+        Whether they were exchanged; False if the system or file system does not support it.
+
+    Raises:
+        OSError: the exchange is refused, for example for lack of permission.
+    """
+    paths = os.fsencode(one), os.fsencode(other)
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        if sys.platform == "darwin":
+            failed = library.renamex_np(*paths, _EXCHANGE)
+        else:
+            failed = library.renameat2(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _EXCHANGE)
+    except (AttributeError, TypeError, OSError):  # the C library has no such function
+        return False
+    code = ctypes.get_errno() if failed else 0
+    if code and code not in _UNSUPPORTED:
+        raise OSError(code, os.strerror(code), str(other))
+    return not code

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -137,7 +137,7 @@ def _brevity(sums: Array) -> Array:
 
 
 @cache
-def sacrebleu(tokenize: str, **options: bool | int) -> BLEU:
+def sacrebleu(tokenize: str, **options: Any) -> BLEU:
     """BLEU by sacreBLEU, which is imported when it is used. Texts that look tokenized are accepted."""
     from sacrebleu.metrics.bleu import BLEU
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
-from apted import APTED
-from apted.helpers import Tree
+from apted import APTED  # type: ignore[import-untyped]
+from apted.helpers import Tree  # type: ignore[import-untyped]
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array

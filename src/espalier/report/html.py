@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -11,8 +13,7 @@ from markupsafe import Markup
 from espalier.report.build import CorpusLine, Report
 from espalier.report.figures import loss_figures, study_figure
 from espalier.report.folding import fold
-from espalier.report.items import Items, spread, trees_of
-from espalier.report.items_js import items_js
+from espalier.report.items import OUTPUT_TREES, Items, Output, spread, trees_of
 from espalier.report.links import Links
 from espalier.report.notes import letter_of, notes_of
 from espalier.report.summary import Summary
@@ -113,3 +114,43 @@ def _share(count: int, corpus: CorpusLine, split: int) -> str:
     """The percentage of `count` among the rows of one split."""
     total = sum(rows[split] for _, rows in corpus.origins)
     return f"{100 * count / total:.1f} %" if total else BLANK
+
+
+def items_js(items: Items) -> str:
+    """A script that sets `items`: columns in which texts are replaced by numbers.
+
+    The distinct texts are listed in `strings`, the first of which is empty.
+    """
+    strings = {"": 0}
+
+    def numbers(texts: Iterable[str]) -> list[int]:
+        return [strings.setdefault(text, len(strings)) for text in texts]
+
+    def run(key: str, title: str, outputs: tuple[Output | None, ...]) -> dict[str, Any]:
+        trees = {
+            label: numbers(output.trees.get(label, "") if output else "" for output in outputs)
+            for label in OUTPUT_TREES.values()
+        }
+        heads = numbers(output.heads if output else "" for output in outputs)
+        return {
+            "key": key,
+            "title": title,
+            "texts": [numbers(output.texts) if output else None for output in outputs],
+            "trees": {label: column for label, column in trees.items() if any(column)},
+            "heads": heads if any(heads) else None,
+            "scores": [
+                [output.scores[place] if output else None for output in outputs] for place in range(len(items.scores))
+            ],
+        }
+
+    data = {
+        "ids": items.ids,
+        "given": {label: numbers(texts) for label, texts in items.given.items()},
+        "trees": {label: numbers(texts) for label, texts in items.trees.items()},
+        "scores": [
+            {"name": column.heading, "better": column.better, "digits": column.digits} for column in items.scores
+        ],
+        "runs": [run(*named, outputs) for named, outputs in zip(items.runs, items.outputs, strict=True)],
+        "strings": list(strings),
+    }
+    return f"const items = {json.dumps(data, ensure_ascii=False, separators=(',', ':'), allow_nan=False)};\n"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from espalier.corpora.readers import READERS, Reader, reader
-from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
+from espalier.corpora.records import Pair, Quarantined, Record, Sentence
 from espalier.io.errors import ConfigError
 
 
@@ -36,7 +36,7 @@ def test_a_reader_from_outside_is_given_its_folders_language_and_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(READERS, "mine", MINE)
-    one = reader("mine", Sentence, where="corpora.mine")
+    one = reader("mine", where="corpora.mine")
     assert [(row.id, row.language, row.target) for row in rows(one, {"a": tmp_path}, word="lamp", count=2)
             if isinstance(row, Sentence)] == [("a/0", "en", "lamp"), ("a/1", "en", "lamp")]  # fmt: skip
     (row,) = rows(one, {"a": tmp_path}, word="灯", language="zh")
@@ -79,12 +79,13 @@ def test_rows_of_another_type_than_the_reader_names_are_refused(tmp_path: Path) 
         rows(Reader(Pair, read), {"a": tmp_path}, word="lamp")
 
 
-def test_a_reader_of_other_records_is_refused_before_it_reads() -> None:
-    assert reader("songci", Verse, where="corpora.ci") is READERS["songci"]
-    with pytest.raises(ConfigError, match=r"corpora\.ci\.records: the reader songci gives Verse rows, not Pair"):
-        reader("songci", Pair, where="corpora.ci")
+def test_a_reader_of_records_that_nothing_reads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(READERS, "mine", Reader(Record, read))
+    assert reader("songci", where="corpora.ci") is READERS["songci"] and READERS["songci"].records == "verse"
+    with pytest.raises(ConfigError, match=r"corpora\.ci\.reader: the reader mine gives Record rows; give Verse, Sent"):
+        reader("mine", where="corpora.ci")
     with pytest.raises(ConfigError, match=r"corpora\.ci\.reader: unknown reader 'songs'; allowed: brown, conllu"):
-        reader("songs", Verse, where="corpora.ci")
+        reader("songs", where="corpora.ci")
 
 
 def test_a_function_that_cannot_be_imported_is_one_line() -> None:

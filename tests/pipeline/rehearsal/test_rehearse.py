@@ -26,7 +26,7 @@ def verse(unbuilt: Path, pytestconfig: pytest.Config) -> Path:
         "largest": 0.2,
     }  # fmt: skip
     tree["corpora"]["songci"] = corpus(
-        "verse", "zh", "songci", shelf="ci", filters={"min_units": 2, "max_bad_fraction": 0.1}, split=title
+        "zh", "songci", shelf="ci", filters={"min_units": 2, "max_bad_fraction": 0.1}, split=title
     )
     tree["datasets"]["linearize"] = {"songci": dataset("verse", "songci", min_count=1)}
     tree["presets"] = {"songnet": {**PRESETS["songnet"], "training": {"steps": 20_000, "batch_tokens": 4096}}}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from espalier.corpora.readers import reader
-from espalier.corpora.records import RECORDS, Record
+from espalier.corpora.records import Record
 from espalier.metrics.wordnet import WordNet
 from pipeline.graph.rehearsal.synthetic_sources import write_synthetic
 from pipeline.layout import PROFILES
@@ -31,9 +31,8 @@ def test_the_readers_of_a_profile_read_64_rows_of_every_corpus(tmp_path: Path, p
         for source in params.sources.folders(shelf):
             folders[source] = tmp_path / source
             assert write_synthetic(source, folders[source]), f"nothing is known of {source}"
-    kind = RECORDS[corpus.records]
     options = {name: value for name, value in corpus.options.items() if name not in ("count", "shares")}
-    rows = reader(corpus.reader, kind, where=key).rows(folders, options, language=corpus.language, where=key)
+    rows = reader(corpus.reader, where=key).rows(folders, options, language=corpus.language, where=key)
     assert sum(isinstance(row, Record) for row in rows) >= 64
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from espalier.corpora.readers.rows import checked
-from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
+from espalier.corpora.records import RECORDS, Pair, Quarantined, Record, Sentence, Verse
 from espalier.io.errors import ConfigError
 from espalier.io.registry import Registry, imported
 from espalier.io.validation import check_options
@@ -44,6 +44,11 @@ class Reader:
     reads_sources: bool = True
     is_grammatical: str | Callable[[list[str]], bool] | None = None
     text_of: str | Callable[[str], str] = "espalier.corpora.published:plain_text"
+
+    @property
+    def records(self) -> str:
+        """What its rows are: a key of `RECORDS`; "" for rows of another type."""
+        return next((name for name, kind in RECORDS.items() if issubclass(self.record, kind)), "")
 
     def rows(
         self, folders: Mapping[str, Path], options: Mapping[str, Any], *, language: str, where: str
@@ -123,19 +128,16 @@ READERS: Final = Registry[Reader](
 )
 
 
-def reader(name: str, records: type[Record], *, where: str) -> Reader:
-    """Look up the reader of this name, and check that it yields these records.
+def reader(name: str, *, where: str) -> Reader:
+    """Look up the reader of this name.
 
     Raises:
-        ConfigError: the name is unknown, or the reader yields other records. `where` is the path of the corpus in
-            params.yaml.
+        ConfigError: the name is unknown, or the type of its records is none of `RECORDS`. `where` is the path of the
+            corpus in params.yaml.
     """
     chosen = READERS.find(name, where=f"{where}.reader")
-    record_type = chosen.record
-    if not issubclass(record_type, records):
-        raise ConfigError(
-            f"the reader {name} gives {record_type.__name__} rows, not {records.__name__}",
-            where=f"{where}.records",
-            remedy="correct the reader or the records",
-        )
+    if not chosen.records:
+        what = f"the reader {name} gives {chosen.record.__name__} rows"
+        remedy = f"give {', '.join(kind.__name__ for kind in RECORDS.values())}, or rows of a subclass"
+        raise ConfigError(what, where=f"{where}.reader", remedy=remedy)
     return chosen
