@@ -23,8 +23,8 @@ wu90 = ["木竹", 4, -1, 15, 90]
 
 
 #: For the names of each tune its variants: counts and marks, the tones that its places want, and its rhyme groups, in
-#: which a place of the other tone is negative.
-Tunes = Mapping[tuple[str, ...], Sequence[tuple[str, str, list[list[int]]]]]
+#: which a place of the other tone is negative; for one that repeats words, also its clauses in signs and its example.
+Tunes = Mapping[tuple[str, ...], Sequence[tuple[Any, ...]]]
 
 TUNES: Tunes = {
     ("试灯词", "灯词"): [
@@ -51,13 +51,15 @@ def write_couyun(folder: Path, rhymes: str = RHYMES, tunes: Tunes = TUNES) -> Pa
     return folder
 
 
-def _form(pattern: str, tones: str, groups: list[list[int]]) -> dict[str, Any]:
+def _form(
+    pattern: str, tones: str, groups: list[list[int]], written: Sequence[str] = (), example: str = ""
+) -> dict[str, Any]:
     return {
         "ge_lyu_str": tones,
-        "ge_lyu_sep": [],
+        "ge_lyu_sep": list(written),
         "rhyme_pos": sorted(abs(place) for group in groups for place in group),
         "yun_classify": {str(number): group for number, group in enumerate(groups)},
-        "origin": re.sub(r"\d+", lambda count: "字" * int(count[0]), pattern),
+        "origin": example or re.sub(r"\d+", lambda count: "字" * int(count[0]), pattern),
     }
 
 

@@ -37,7 +37,8 @@ class Verse(Record):
     """A poem. `target` has the form of `espalier.verse.text`; `rhyme` has one letter per unit, "." for none.
 
     `family` is a common name for all names of the tune, empty if unknown. `tones` has one sign per word, without marks:
-    平 level, 仄 oblique, 中 either; empty if unknown. `group` is as in `Pair`.
+    平 level, 仄 oblique, 中 either; empty if unknown. `copies` are the words that repeat earlier words
+    (`espalier.verse.copies.write_copies`). `group` is as in `Pair`.
     """
 
     counted: ClassVar[tuple[str, ...]] = ("tune",)
@@ -47,6 +48,7 @@ class Verse(Record):
     rhyme: str
     family: str = optional()
     tones: str = optional()
+    copies: str = optional()
     group: str = optional()
 
 

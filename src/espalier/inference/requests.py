@@ -164,6 +164,7 @@ class VerseOptions(SamplingOptions):
         Literal["mandarin", "cilin", "pingshui"], Option("The rhyme book: mandarin, cilin or pingshui.")
     ] = "mandarin"
     tone: Annotated[bool, Option("Keep the tones of the tune, or the given ones: by Mandarin, or the book's.")] = False
+    rare: Annotated[bool, Option("Rare readings of Mandarin count for tones.")] = False
     free: Annotated[bool, Option("Let the model predict separators and marks too.")] = False
 
     def __post_init__(self) -> None:

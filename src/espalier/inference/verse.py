@@ -80,13 +80,14 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             rhyme=not self.free,
             book=self.book,
             tone=self.tone,
+            rare=self.rare,
             **self.search_settings,
         )
 
     @property
     def sounds(self) -> Sounds:
         """The rhymes of words by the book."""
-        return Sounds(self.system.language, self.book, self.tone, self.books)
+        return Sounds(self.system.language, self.book, self.tone, self.books, self.rare)
 
     def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
         """Formats as frames for which the model has symbols and positions."""
@@ -120,7 +121,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         """
         if empty := next((name for name in ("acrostic", "tones") if getattr(request, name) == ""), None):
             raise ConfigError("is empty", where=empty, remedy="leave it out")
-        text, rhyme, tones = request.format, request.rhyme, request.tones or ""
+        text, rhyme, tones, copies = request.format, request.rhyme, request.tones or "", ()
         if request.variant is not None and request.tune is None:
             raise ConfigError("a variant is given, but no tune", where="variant", remedy="give its tune")
         if request.variant is not None and text is not None:
@@ -130,7 +131,8 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         if text is None and request.tune is not None:
             named = self._variant(request.tune, request.variant)
             text, rhyme = named.pattern, rhyme or named.rhyme
-            tones = tones or (named.tones if isinstance(named, Variant) else "")
+            if isinstance(named, Variant):
+                tones, copies = tones or named.tones, named.copies
         elif text is None and tones:
             text = blanks_of(tones)
         if text is None:
@@ -142,7 +144,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             raise ConfigError("the format has no tones", where="tone", remedy=remedy)
         return parse_format(
             text, self.system.language, rhyme,
-            tones=tones, acrostic=request.acrostic or "", sounds=self.sounds,
+            tones=tones, acrostic=request.acrostic or "", copies=copies, sounds=self.sounds,
         )  # fmt: skip
 
     def _variant(self, name: str, number: int | None) -> Variant | Tune:

@@ -31,22 +31,24 @@ from espalier.verse.variants import Fit, fit_of
 #: The metrics of `prosody_statistics`, always all of them, in this order.
 KEYS: Final = (
     "variant_fit", "rhyme_cilin", "rhyme_mandarin", "tone_book", "tone_mandarin", "tones_whole_book",
-    "tones_whole_mandarin", "verse_whole_book", "verse_whole_mandarin",
+    "tones_whole_mandarin", "repeated_lines", "verse_whole_book", "verse_whole_mandarin",
 )  # fmt: skip
 
 _POEMS, _FITS, _WANTED = range(3)
 _RHYMES, _TONES, _ALL_TONES, _WHOLE = range(3, 11, 2)  # by the book; by Mandarin in the next column
-_COLUMNS: Final = 11
+_REPEATING, _REPEATED = 11, 12
+_COLUMNS: Final = 13
 
 
 def prosody_statistics(
     tunes: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], folder: Path
 ) -> Array:
-    """(texts, 11): statistics of each text; zeros if the reference fits no variant of its tune.
+    """(texts, 13): statistics of each text; zeros if the reference fits no variant of its tune.
 
     Columns: 1; whether the text fits a variant; places with a fixed tone; whether all rhymes are right, by Cilin and by
     Mandarin; places with the right tone, by the book and by Mandarin; whether all have it, by both; whether format
-    (that of the reference), rhyme and tones are all right, by both.
+    (that of the reference), rhyme, tones and repeated lines are all right, by both; whether the variant repeats words
+    (叠, 重); whether the text repeats all of them.
 
     Args:
         tunes: the tune name of each reference.
@@ -70,6 +72,7 @@ def prosody_statistics(
             continue
         fit = expected if text == reference else books.followed(tune, text)
         row[_POEMS], row[_WANTED] = 1.0, sum(expected.wanted)
+        row[_REPEATING] = bool(expected.copies)
         if fit is not None:
             row[_FITS], row[_WANTED] = 1.0, sum(fit.wanted)
             _judge(row, text, fit, books.rhyme_books, formed=_has_format(reference, text))
@@ -109,7 +112,8 @@ def _judge(row: Array, text: str, fit: Fit, books: Books, *, formed: bool) -> No
         row[_RHYMES + column] = each.rhymes_throughout
         row[_TONES + column] = sum(right and wanted for right, wanted in zip(each.tones, each.wanted, strict=True))
         row[_ALL_TONES + column] = all(each.tones)
-        row[_WHOLE + column] = formed and each.rhymes_throughout and all(each.tones)
+        row[_WHOLE + column] = formed and each.rhymes_throughout and all(each.tones) and all(each.copies)
+    row[_REPEATING], row[_REPEATED] = bool(fit.copies), bool(fit.copies) and all(fit.copies)
 
 
 def _has_format(reference: str, text: str) -> bool:
@@ -122,6 +126,7 @@ def _has_format(reference: str, text: str) -> bool:
 
 def _metrics() -> tuple[Metric, ...]:
     none = "no poem fits a variant of its tune"
+    repeating = "no poem fits a variant that repeats words"
 
     def signature(right: str, by: str, counts: str = "poems") -> str:
         return signature_of(
@@ -142,8 +147,9 @@ def _metrics() -> tuple[Metric, ...]:
         accuracy("tone_mandarin", _TONES + 1, "mandarin"),
         share("tones_whole_book", _ALL_TONES, "tones", "book"),
         share("tones_whole_mandarin", _ALL_TONES + 1, "tones", "mandarin"),
-        share("verse_whole_book", _WHOLE, "format+rhyme+tones", "cilin+book"),
-        share("verse_whole_mandarin", _WHOLE + 1, "format+rhyme+tones", "mandarin"),
+        share_of("repeated_lines", _REPEATED, _REPEATING, signature("repetitions", "variants"), repeating),
+        share("verse_whole_book", _WHOLE, "format+rhyme+tones+repetitions", "cilin+book"),
+        share("verse_whole_mandarin", _WHOLE + 1, "format+rhyme+tones+repetitions", "mandarin"),
     )
 
 

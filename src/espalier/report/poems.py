@@ -23,6 +23,7 @@ _CLOSING = frozenset(",.;:!?)]…’”%")
 #: The traditional signs of the tone that a place asks for and of a rhyme; and the sign of what a word does not have.
 TONES: Final = {"平": ("○", "level tone"), "仄": ("●", "oblique tone"), "中": ("◐", "either tone")}
 RHYMING: Final = "△"
+REPEATED: Final = "叠"
 WRONG: Final = "×"
 
 
@@ -48,7 +49,7 @@ class Token:
             return ""
         tone, letter = self.asked[0], self.asked[1]
         rhyme = "" if letter == "." else RHYMING + WRONG * (self.kept in "rb")
-        return TONES[tone][0] + WRONG * (self.kept in "tb") + rhyme
+        return TONES[tone][0] + WRONG * (self.kept in "tb") + rhyme + (REPEATED + WRONG) * (self.kept == "c")
 
     @property
     def said(self) -> str:
@@ -59,7 +60,7 @@ class Token:
         words = [TONES[tone][1] + (": it has none" if self.kept in "tb" else "")]
         if letter != ".":
             words.append(f"rhyme {letter}" + (": it does not rhyme" if self.kept in "rb" else ""))
-        return ", ".join(words)
+        return ", ".join([*words, *(["repeated word: it is another"] if self.kept == "c" else [])])
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ class Sample:
     for none. `tune` is the title, or "".
 
     For a ci that follows a variant of its tune, `variant` names the variant, and `tones`, `letters` and `kept` have one
-    sign per word: the required tone, the rhyme letter, and the fault ("t" tone, "r" rhyme, "b" both, "." none).
+    sign per word: the required tone, the rhyme letter, and the fault ("t" tone, "r" rhyme, "b" both, "c" no
+    repetition, "." none).
     """
 
     id: str

@@ -49,7 +49,7 @@ class VerseJudge:
     def read(self, texts: Sequence[str], vocabulary: VerseVocabulary) -> VerseData:
         """Texts as targets without a format. Words unknown to the judge are `UNK`."""
         targets = [target_of(text, vocabulary) for text in texts]
-        frames = [Frame(target, *[np.zeros_like(target)] * 5) for target in targets]
+        frames = [Frame(target, *[np.zeros_like(target)] * 6) for target in targets]
         return VerseData.of([str(row) for row in range(len(texts))], frames, vocabulary, targets=targets)
 
     def measure(self, model: Any, batch: VerseBatch) -> dict[str, Tensor]:

@@ -27,7 +27,8 @@ from espalier.tasks.task import Decoder, Inputs, Ready, RunOptions
 from espalier.text.language import is_mark
 from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
-from espalier.verse.format import BLANK, RHYME, Format, format_of
+from espalier.verse.copies import read_copies
+from espalier.verse.format import BLANK, RHYME, Format, format_of, with_copies
 from espalier.verse.kept import keep_words, template_of
 from espalier.verse.literals import with_literals
 from espalier.verse.sounds import Sounds
@@ -53,6 +54,8 @@ class VerseDecoder(Decoder):
     book: Book = "mandarin"
     #: In `frame`: words have the tone of their place, where the format says one.
     tone: bool = False
+    #: Whether the rare readings of Mandarin count for rhymes and tones.
+    rare: bool = False
     #: The probability with which a format keeps a word of its poem; drawn once for each poem (polishing, section 3.3).
     literals: float = Field(0.0, ge=0, lt=1)
     method: Literal["top_k", "beam"] = "top_k"
@@ -69,6 +72,11 @@ class VerseDecoder(Decoder):
         return self.book != "mandarin"
 
     @property
+    def by_tone(self) -> bool:
+        """Whether tones count. In ci, those of the rhyme places always do: level and oblique words never rhyme."""
+        return self.tone or (self.needs_lexicon and not self.literals)
+
+    @property
     def extra_tokens(self) -> int:
         """The number of tokens by which a text may be longer than its frame."""
         return self.slack if self.mode == "free" else 0
@@ -81,9 +89,9 @@ def inputs_of(ready: Ready, decoder: VerseDecoder, options: RunOptions) -> Input
     if decoder.needs_lexicon and options.lexicon is not None:
         books = open_books(options.lexicon).rhyme_books
     data, templates = ready.data, [dict[str, str]() for _ in ready.records]
-    if decoder.tone or decoder.literals:
+    if decoder.by_tone or decoder.literals:
         formats = _formats(ready, decoder, options.seed, books)
-        data = _reframed(data, formats, ("tone",) if decoder.tone else ("c", "letter"))
+        data = _reframed(data, formats, ("tone", "copy", "letter") if decoder.by_tone else ("c", "letter"))
         if decoder.literals:
             templates = [{"template": template_of(format_)} for format_ in formats]
     rows = [
@@ -135,6 +143,9 @@ def _formats(ready: Ready, decoder: VerseDecoder, seed: int, books: Books | None
         format_of(record.target, language, record.rhyme, tones)
         for record, tones in zip(ready.records, signs, strict=True)
     ]
+    if decoder.by_tone:
+        copies = [read_copies(getattr(record, "copies", "")) for record in ready.records]
+        formats = list(map(with_copies, formats, copies))
     if not decoder.literals:
         return formats
     sounds = Sounds(language, decoder.book, books=books)
@@ -177,13 +188,15 @@ def verse_constraint(decoder: VerseDecoder, vocabulary: VerseVocabulary, books: 
     Raises:
         ConfigError: the decoder's book is missing, or is for another language.
     """
+    from espalier.decoding.constraints.copies import CopyConstraint
     from espalier.decoding.constraints.frame import FrameConstraint, MaximumLength
     from espalier.decoding.constraints.rhyme import RhymeConstraint
 
     if decoder.mode == "free":
         return MaximumLength(vocabulary, decoder.slack)
-    frame = FrameConstraint(vocabulary, decoder.marks, Sounds(vocabulary.language, decoder.book, decoder.tone, books))
-    return RhymeConstraint(frame) if decoder.rhyme else frame
+    sounds = Sounds(vocabulary.language, decoder.book, decoder.by_tone, books, decoder.rare)
+    frame = FrameConstraint(vocabulary, decoder.marks, sounds, rhymes_only=not decoder.tone)
+    return CopyConstraint(RhymeConstraint(frame) if decoder.rhyme else frame)
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:

@@ -15,6 +15,16 @@ from collections.abc import Iterator, Sequence
 _CLAUSE = re.compile(r"[平仄中]+?(换[平仄]?韵|叶[平仄]韵|叶|韵|句|读|叠|重)")
 
 
+def write_copies(copies: Sequence[tuple[int, int]]) -> str:
+    """Copies as text: "7-4 8-5"."""
+    return " ".join(f"{copy}-{source}" for copy, source in copies)
+
+
+def read_copies(text: str) -> tuple[tuple[int, int], ...]:
+    """The copies of a text, the inverse of `write_copies`."""
+    return tuple((int(copy), int(source)) for copy, _, source in (each.partition("-") for each in text.split()))
+
+
 def copies_of(written: Sequence[str], clauses: Sequence[str]) -> tuple[tuple[int, int], ...]:
     """The repeated places of a variant, each with the place that it repeats, in the order of the text.
 

@@ -89,11 +89,13 @@ class Fit:
         variant: the variant.
         tones: (places,) whether the word has a reading with the required tone; True if either tone is allowed.
         rhymes: for each rhyme group, (places of the group,) whether the word rhymes with the majority of its group.
+        copies: for each repeated place, whether its word is the one that it repeats.
     """
 
     variant: Variant
     tones: tuple[bool, ...]
     rhymes: tuple[tuple[bool, ...], ...]
+    copies: tuple[bool, ...] = ()
 
     @property
     def wanted(self) -> tuple[bool, ...]:
@@ -107,15 +109,20 @@ class Fit:
 
     @property
     def kept(self) -> str:
-        """One sign per place: "." right, "t" wrong tone, "r" no rhyme, "b" both faults."""
+        """One sign per place: "." right, "t" wrong tone, "r" no rhyme, "b" both; "c" another word than is repeated."""
         groups = zip(self.variant.rhymes, self.rhymes, strict=True)
         unrhymed = {place for places, kept in groups for place, rhymes in zip(places, kept, strict=True) if not rhymes}
-        return "".join(".trb"[(not right) + 2 * (place in unrhymed)] for place, right in enumerate(self.tones))
+        pairs = zip(self.variant.copies, self.copies, strict=True)
+        others = {place for (place, _), repeats in pairs if not repeats}
+        return "".join(
+            "c" if place in others else ".trb"[(not right) + 2 * (place in unrhymed)]
+            for place, right in enumerate(self.tones)
+        )
 
     @property
     def faults(self) -> int:
-        """The number of places with a wrong tone plus the number of places that do not rhyme."""
-        return self.tones.count(False) + sum(group.count(False) for group in self.rhymes)
+        """The numbers of places with a wrong tone, of those that do not rhyme, and of those that do not repeat."""
+        return self.tones.count(False) + sum(group.count(False) for group in self.rhymes) + self.copies.count(False)
 
 
 def words_of(text: str) -> str:
@@ -157,7 +164,8 @@ def fit_of(text: str, variant: Variant, books: Books, *, book: Book = "cilin", b
         )
         for number, places in enumerate(variant.rhymes)
     )
-    return Fit(variant, tones, rhymes)
+    copies = tuple(words[copy] == words[source] for copy, source in variant.copies)
+    return Fit(variant, tones, rhymes, copies)
 
 
 def followed(text: str, variants: Sequence[Variant], books: Books) -> Fit | None:

@@ -18,6 +18,7 @@ from espalier.corpora.records import Quarantined, Verse
 from espalier.io.text_files import text_of
 from espalier.text.language import HAN
 from espalier.verse.ci_books import open_books
+from espalier.verse.copies import write_copies
 from espalier.verse.text import TERMINALS, join_units
 
 #: Marks that a ci may have. Everything else that is not Han is the trace of a character that some conversion lost.
@@ -102,6 +103,7 @@ def read(folders: Mapping[str, Path], *, plain_commas: bool = True) -> Iterator[
                 rhyme=fit.variant.rhyme if fit else "A" * len(units),
                 family=families.get(tune, tune),
                 tones=fit.variant.tones if fit else "",
+                copies=write_copies(fit.variant.copies) if fit else "",
             )
 
 

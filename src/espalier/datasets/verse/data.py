@@ -48,6 +48,7 @@ class VerseBatch(Batch):
         c, p, s: (batch, time) the symbols of the target's places (equations 3-5).
         letter: (batch, time) index of the rhyme letter at rhyme places, -1 elsewhere.
         tone: (batch, time) tone of each place, as in `Frame`.
+        copy: (batch, time) the place that each place repeats, as in `Frame`; width 0 if no frame repeats a word.
         t: (batch, time) symbols of the tones, `PAD` at marks and separators; width 0 if the model reads
             no tones.
         title: (batch, title length) ids of the tune's name; width 0 if the model reads no title.
@@ -60,6 +61,7 @@ class VerseBatch(Batch):
     s: Tensor
     letter: Tensor
     tone: Tensor
+    copy: Tensor
     t: Tensor
     title: Tensor
 
@@ -85,7 +87,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         titles: Sequence[npt.ArrayLike] | None = None,
     ) -> VerseData:
         """Build a split from frames. Without `targets`, target rows are empty."""
-        names = (*cls.COLUMNS[1:-1], "tone")
+        names = (*cls.COLUMNS[1:-1], "tone", *(["copy"] if any((frame.copy >= 0).any() for frame in frames) else []))
         columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in names}
         columns["target"] = Ragged.of(targets if targets is not None else [[] for _ in frames])
         columns["title"] = Ragged.of(titles if titles is not None else [[] for _ in frames])
@@ -143,7 +145,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         """
         voc = self.vocabulary
         padded = {
-            name: ragged.padded(indices, -1 if name in ("letter", "tone") else PAD, grain)
+            name: ragged.padded(indices, -1 if name in ("letter", "tone", "copy") else PAD, grain)
             for name, ragged in self.columns.items()
         }
         c = padded["c"]
@@ -158,6 +160,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
             "s": padded["s"],
             "letter": padded["letter"],
             "tone": padded["tone"] if "tone" in padded else np.full_like(c, NO_TONE),
+            "copy": padded["copy"] if "copy" in padded else c[:, :0],
             "t": np.where((own := padded["tone"]) < 0, PAD, voc.t_either + own) if view.tones else c[:, :0],
             "title": padded["title"] if view.title else padded["title"][:, :0],
         }

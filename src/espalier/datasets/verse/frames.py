@@ -39,6 +39,7 @@ class Frame:
         s: index of the unit (equation 5).
         letter: index of the rhyme letter at rhyme places, -1 elsewhere.
         tone: tone of each place: `EITHER`, `LEVEL` or `OBLIQUE`; `NO_TONE` at marks, separators and the end.
+        copy: the place whose word is repeated at each place, -1 elsewhere.
     """
 
     c: IntArray
@@ -47,6 +48,7 @@ class Frame:
     s: IntArray
     letter: IntArray
     tone: IntArray
+    copy: IntArray
 
     def __len__(self) -> int:
         return len(self.c)
@@ -95,7 +97,13 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary, sounds: Sounds | None
         row.append(EOS)
     letter.append(-1)
     tone.append(NO_TONE)
-    return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter, tone)))
+    copy = [-1] * len(c)
+    words = [place for place, sign in enumerate(tone) if sign != NO_TONE]
+    for place, source in ((words[copied], words[from_]) for copied, from_ in format_.copies):
+        copy[place] = source  # the source satisfies what is asked for at either place
+        letter[source] = letter[place] if letter[source] < 0 else letter[source]
+        tone[source] = tone[place] if tone[source] == EITHER else tone[source]
+    return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter, tone, copy)))
 
 
 def target_of(text: str, vocabulary: VerseVocabulary) -> IntArray:

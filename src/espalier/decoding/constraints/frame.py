@@ -92,10 +92,13 @@ class FrameConstraint:
     Args:
         marks: whether marks of the frame are copied; else they are blanks.
         sounds: whether tones are constrained, and the book that defines them.
+        rhymes_only: whether the tones of rhyme places alone are.
     """
 
-    def __init__(self, vocabulary: VerseVocabulary, marks: bool, sounds: Sounds | None = None) -> None:
-        self.vocabulary, self.marks = vocabulary, marks
+    def __init__(
+        self, vocabulary: VerseVocabulary, marks: bool, sounds: Sounds | None = None, *, rhymes_only: bool = False
+    ) -> None:
+        self.vocabulary, self.marks, self.rhymes_only = vocabulary, marks, rhymes_only
         self.sounds = sounds or Sounds(vocabulary.language)
         self.fits = fitting(vocabulary, marks, self.sounds)
         self.bias = as_bias(self.fits)
@@ -107,7 +110,7 @@ class FrameConstraint:
             ConfigError: no word of the vocabulary fits a place.
         """
         marks = None if self.marks else self.vocabulary.mark_ids
-        places = Places.of(batch, self.vocabulary.text_size, marks, self.sounds.tone)
+        places = Places.of(batch, self.vocabulary.text_size, marks, self.sounds.tone, rhymes_only=self.rhymes_only)
         empty = [kind for kind in range(COPIED) if not self.fits[kind].any()]
         for kind in empty:
             for row, time in places.kind.T.eq(kind).nonzero().tolist():

@@ -33,19 +33,32 @@ class Places:
     token: Tensor
 
     @classmethod
-    def of(cls, batch: VerseBatch, first_symbol: int, marks: npt.NDArray[np.int64] | None, tone: bool) -> Places:
+    def of(
+        cls,
+        batch: VerseBatch,
+        first_symbol: int,
+        marks: npt.NDArray[np.int64] | None,
+        tone: bool,
+        *,
+        rhymes_only: bool = False,
+    ) -> Places:
         """The places of the frames of a batch.
 
         Args:
             first_symbol: the first id after those of texts.
             marks: ids of marks that are treated as blanks instead of being copied.
             tone: whether words must have the tones of their places.
+            rhymes_only: whether this holds for rhyme places alone.
         """
         c = torch.where(batch.c == PAD, EOS, batch.c)
         blank = c >= first_symbol
         if marks is not None:
             blank |= torch.isin(c, torch.from_numpy(marks).to(c.device))
         kind = batch.tone.clamp(min=EITHER) if tone else torch.full_like(c, EITHER)
+        if rhymes_only:
+            kind = kind.masked_fill(batch.letter < 0, EITHER)
+        if batch.copy.shape[1]:  # a repeated word has the tone of its source
+            kind = kind.masked_fill(batch.copy >= 0, EITHER)
         return cls(torch.where(blank, kind, COPIED).T.contiguous(), torch.where(blank, PAD, c).T.contiguous())
 
 

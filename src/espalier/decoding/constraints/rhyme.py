@@ -154,6 +154,8 @@ class RhymeConstraint:
             ConfigError: no group is possible for a letter.
         """
         letter, tone, c = (part.cpu().numpy() for part in (batch.letter, batch.tone, batch.c))
+        if batch.copy.shape[1]:  # a repeated word rhymes as its source does
+            letter = np.where(batch.copy.cpu().numpy() >= 0, -1, letter)
         kind, classes = inside.places.kind.T.cpu().numpy(), self.classes
         rhymes: npt.NDArray[np.bool_] = letter >= 0
         literal: npt.NDArray[np.bool_] = rhymes & (kind == COPIED)
