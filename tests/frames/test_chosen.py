@@ -82,8 +82,8 @@ def test_the_groups_that_are_asked_for_are_taken_in_the_order_of_the_letters(boo
     assert all(frame.check(text, books).kept for text in ("高洞桃中", "桃中高洞") if re.fullmatch(found.text, text))
     with pytest.raises(ConfigError, match="group: unknown rhyme group '9平'; allowed: 1仄, 1平"):
         frame.grammar("regex", books, ["9平"])
-    with pytest.raises(ConfigError, match="group: no 2 different words of 8仄 suit the places of letter A"):
-        (frame & Tones("中平中平。")).grammar("regex", books, ["15入"])
+    with pytest.raises(ConfigError, match="group: no 3 different words of 8仄 suit the places of letter A"):
+        (Format("1。1。1。") & Rhyme("AAA", book="cilin")).grammar("regex", books, ["8仄"])
     with pytest.raises(ConfigError, match="group: 3 groups for 2 rhyme letters; at most 2"):
         frame.grammar("regex", books, ["1平", "1仄", "8平"])
 
