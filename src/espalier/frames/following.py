@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from espalier.frames.automaton import Automaton, Characters, State
+from espalier.frames.automaton import Automaton, Characters, PlacedAutomaton, State
 from espalier.frames.points import Points, any_within, points_of, within
 from espalier.frames.tokens import Ids, Level, Node, Tokens, bits, code_points, least, length, split
 
@@ -70,6 +70,7 @@ class Following:
 
     def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
+        self.placed = automaton if isinstance(automaton, PlacedAutomaton) else None
         self._tails, self._nexts = lru_cache(_MOST)(self._with_tails), lru_cache(_MOST)(_next_at)
         self._below: dict[tuple[State, Level], Ids] = {}
 
@@ -127,11 +128,14 @@ class Following:
         yield found.ids
         if not found.deep:
             return
-        if (after := self.automaton.common(state)) is not None:
-            yield self._follow(after, found.level)
-            return
+        deep, placed = found.deep, self.placed
+        if placed is not None:
+            if (after := placed.common(state)) is not None:
+                yield self._follow(after, found.level)
+                return
+            deep = found.before(placed.ahead(state))
         below = defaultdict[State, list[Node]](list)
-        for character, nodes in found.before(self.automaton.ahead(state)):
+        for character, nodes in deep:
             below[self.automaton.step(state, character)] += nodes
         for after, nodes in below.items():
             yield self._follow(after, self.tokens.level(nodes))

@@ -25,8 +25,7 @@ class Spelled:
 
     def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
-        self.start, self.ahead = automaton.start, automaton.ahead
-        self.accepts, self.remaining = automaton.accepts, automaton.remaining
+        self.start, self.accepts, self.remaining = automaton.start, automaton.accepts, automaton.remaining
         self._finishes: dict[State, bool] = {}
         if not self._can_finish(self.start):
             raise self._lacking()
@@ -34,11 +33,6 @@ class Spelled:
     def step(self, state: State, character: str) -> State | None:
         """The state after one more character; None if no text that can be spelled goes on so."""
         after = self.automaton.step(state, character) if self.tokens.spells(character) else None
-        return after if after is not None and self._can_finish(after) else None
-
-    def common(self, state: State) -> State | None:
-        """The state after any of the allowed characters, if it is one and the same."""
-        after = self.automaton.common(state)
         return after if after is not None and self._can_finish(after) else None
 
     def allowed(self, state: State) -> Characters:
