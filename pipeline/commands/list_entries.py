@@ -9,10 +9,13 @@ from typing import Any, Final
 
 from rich.cells import cell_len
 
+from espalier.cli.models import models
 from espalier.inference.registry import services_of
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
 from espalier.io.terminal import json_line, printable
+from espalier.verse.books import REMEDY
+from espalier.verse.tune_book import TuneBook
 from espalier.verse.tunes import tunes
 from pipeline import layout
 from pipeline.params.entries import Params
@@ -23,19 +26,23 @@ from pipeline.records.systems import default_for, find_model, require_folder
 Row = dict[str, Any]
 
 
-def list_entries(kind: str, *, json: bool) -> None:
+def list_entries(kind: str, name: str | None = None, *, json: bool) -> None:
     """Print a table for the present profile: aligned in a terminal, else tab-separated and without a header.
 
     Args:
         kind: a key of `KINDS`.
+        name: a tune, whose variants are listed.
         json: print one JSON object per row instead.
 
     Raises:
-        ConfigError: the kind is unknown, or no model is trained whose templates could be listed.
+        ConfigError: the kind or the tune is unknown, or no model is trained whose templates could be listed.
+        ArtifactError: there is no book of tunes.
     """
     if kind not in KINDS:
         raise ConfigError.unknown("list", kind, KINDS, where="list")
-    rows = [*KINDS[kind](load_params())]
+    if name is not None and kind != "tunes":
+        raise ConfigError(f"{kind} are not listed by name", where=name, remedy="leave the name out")
+    rows = [*(_variants(name) if name is not None else KINDS[kind](load_params()))]
     if json:
         for row in rows:
             print(json_line(row))
@@ -79,6 +86,25 @@ def _tunes(params: Params) -> Iterator[Row]:
     """The tunes of the catalogue. Tunes of the Qinding cipu can also be named if its source is downloaded."""
     for name, tune in tunes().items():
         yield {"tune": name, "format": tune.pattern, "rhyme": tune.rhyme}
+
+
+def _variants(name: str) -> Iterator[Row]:
+    """The variants of a tune by the book; * marks the one that is meant where none is named."""
+    folder = models().books()
+    if folder is None:
+        raise ArtifactError("no book of tunes", where="data/raw/forms/couyun", remedy=REMEDY)
+    book = TuneBook(folder)
+    default = book.variant(name)
+    for variant in book.called(name):
+        yield {
+            "variant": f"{variant.tune} {variant.number}{'*' * (variant == default)}",
+            "format": variant.pattern,
+            "rhyme": variant.rhyme,
+            "tones": variant.tones,
+            "repeated": len(variant.copies),
+            "poems": book.count(variant),
+            "opens": book.opening(variant),
+        }
 
 
 def _templates(params: Params) -> Iterator[Row]:

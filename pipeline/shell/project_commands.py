@@ -42,15 +42,19 @@ TargetsArgument = Annotated[
 @app.command("list")
 def list_(
     kind: Annotated[str, typer.Argument(help="models, runs, tunes, templates or sources.")],
+    name: Annotated[str | None, typer.Argument(help="After tunes: a tune, to list its variants by the book.")] = None,
     profile: ProfileOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line.")] = False,
 ) -> None:
     """List what can be named: models, runs, tunes, templates or sources.
 
+    With the name of a tune, the variants of the tune: format, rhymes, tones, the places that repeat words, the number
+    of Song ci that follow it, and the first sentence of the book's example.
+
     Without a terminal the columns are separated by tabs and have no header. A * marks a default.
     """
     enter(profile)
-    call("list_entries", kind, json=json)
+    call("list_entries", kind, name, json=json)
 
 
 @app.command()

@@ -114,7 +114,7 @@ def test_an_automaton_accepts_the_texts_that_keep_the_frame_and_no_beginning_of_
     for prefix in begun:
         state = automaton.start
         for character in prefix:
-            state = automaton.step(state, character)
+            state = automaton.step(state, character)  # type: ignore[assignment]
             assert state is not None, prefix
         follows = {character for character in (*WORDS, "。", "！", "\n") if character in automaton.allowed(state)}
         assert follows == {c for c in (*WORDS, "。", "！", "\n") if prefix + c in begun}, prefix

@@ -164,8 +164,9 @@ def shared(_: Path) -> Any:
 def frames(_: Path) -> Any:
     formats = [format_of(text, "zh", rhyme) for text, rhyme in TEXTS]
     formats += [parse_format(text, "zh") for text in ("_雨___，____舟。", "_#，_#。/2", "3，3。鹤__。")]
+    names = [name for name in Frame.__slots__ if name != "copy"]  # files have no such column
     return {
-        "rows": [{name: getattr(frame_of(each, VOC), name).tolist() for name in Frame.__slots__} for each in formats],
+        "rows": [{name: getattr(frame_of(each, VOC), name).tolist() for name in names} for each in formats],
         "toned": frame_of(with_tones(formats[0], "平仄中仄平仄"[: formats[0].blanks]), VOC).tone.tolist(),
         "targets": [target_of(text, VOC).tolist() for text, _ in TEXTS],
         "spellings": [[str(each), each.rhyme] for each in formats],

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_params import empty, write
 
 from espalier.cli.streams import QUIET
 from espalier.verse.tunes import tunes
 from pipeline.commands.list_entries import KINDS
+from tests.verse.couyun import write_couyun
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -118,3 +120,15 @@ def test_quiet_prints_results_and_errors_alone_and_json_has_the_line(
     assert quiet.err.count("\n") == 1 and "formats.txt, row 3" in quiet.err
     given = cli(shared, "generate", "--format", "5,5。", "--json")
     assert "line" not in json.loads(given.out)
+
+
+def test_the_variants_of_a_tune_are_listed_with_the_one_that_is_meant(tmp_path: Path, cli: Cli) -> None:
+    write(tmp_path, empty())
+    refused = cli(tmp_path, "list", "tunes", "江城子")
+    assert refused.status == 1 and "no book of tunes; run dvc" in refused.err
+    two, four = ("2。", "中平", [[1]]), ("4。", "中平中平", [[3]])
+    write_couyun(tmp_path / "data/raw/forms/couyun", tunes={("江城子", "江神子"): [two, two, two, two, four]})
+    rows = [line.split("\t") for line in cli(tmp_path, "list", "tunes", "江神子").out.splitlines()]
+    assert [row[0] for row in rows] == ["江城子 1", "江城子 2", "江城子 3", "江城子 4", "江城子 5*"]
+    assert rows[-1][1:] == ["4。", "A", "中平中平", "0", "169", "字字字字。"]
+    assert "models are not listed by name" in cli(tmp_path, "list", "models", "x").err

@@ -49,7 +49,7 @@ def _be_quiet(value: bool) -> bool:
 
 
 def _is_repeated(kind: Any) -> bool:
-    return tuple in map(get_origin, (kind, *get_args(kind)))
+    return any(get_origin(each) is tuple for each in (kind, *get_args(kind)))
 
 
 def parameter(

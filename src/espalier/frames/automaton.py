@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from espalier.text.language import HAN
 
@@ -57,17 +57,6 @@ class Automaton(Protocol):
         """The state after one more character; None if no text that keeps the frame goes on so."""
         ...
 
-    def common(self, state: Any) -> Any | None:
-        """The state after any of the allowed characters, if it is one and the same; None if not, or if it may not be.
-
-        Where it is, whole sets of characters are followed at once.
-        """
-        ...
-
-    def ahead(self, state: Any) -> Characters:
-        """A set that has all characters that may come after the next one; it may have more."""
-        ...
-
     def allowed(self, state: Any) -> Characters:
         """The characters that may come next: those for which `step` is not None. Empty only if the text is complete."""
         ...
@@ -78,4 +67,17 @@ class Automaton(Protocol):
 
     def remaining(self, state: Any) -> int:
         """The least number of characters that are still needed; 0 if and only if the text may end here."""
+        ...
+
+
+@runtime_checkable
+class PlacedAutomaton(Automaton, Protocol):
+    """An automaton that knows what whole sets of characters lead to, so that they are followed at once."""
+
+    def common(self, state: Any) -> Any | None:
+        """The state after any of the allowed characters, if it is one; None if they lead, or may lead, to several."""
+        ...
+
+    def ahead(self, state: Any) -> Characters:
+        """A set that has all characters that may come after the next one; it may have more."""
         ...

@@ -83,13 +83,18 @@ class Budget:
         return self._ways[state]
 
     def _next(self, state: State) -> tuple[str, State]:
-        """A character that takes few tokens and leaves fewer characters to write, and the state after it."""
+        """A character that takes few tokens and leaves few characters to write, and the state after it."""
         remaining, allowed = self.automaton.remaining(state), self.automaton.allowed(state)
+        best: tuple[int, str, State] | None = None
         for character in chain(self._few(allowed), map(chr, points_of(allowed))):
             after = self.automaton.step(state, character)
-            if after is not None and self.automaton.remaining(after) < remaining:
+            left = self.automaton.remaining(after)
+            if left < remaining:
                 return character, after
-        raise AssertionError("a state cannot be finished")
+            if best is None or left < best[0]:
+                best = left, character, after
+        assert best is not None  # as the state can be finished
+        return best[1:]
 
     def _with_few_tokens(self, characters: Characters) -> list[str]:
         """Characters of a set that take the fewest tokens."""

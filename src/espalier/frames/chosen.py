@@ -70,8 +70,9 @@ def chosen(plan: Plan, groups: Sequence[str] = (), repeated: str = "") -> Chosen
     for source, word in wanted.items():
         if source not in given:
             tone = plan.places[source].tone
-            given[source] = word or next(each for each in _REPEATED if not tone or each in plan.readings.toned[tone])
-            if tone and given[source] not in plan.readings.toned[tone]:
+            suits = plan.readings.toned[tone] if tone else frozenset(_REPEATED)
+            given[source] = word or min(suits, key=lambda each: (each not in _REPEATED, _REPEATED.find(each), each))
+            if tone and given[source] not in suits:
                 raise ConfigError(f"'{word}' has no tone {tone}", where="repeated", remedy="repeat another word")
     places = tuple(
         replace(place, given=given.get(index, place.given), letter="") for index, place in enumerate(plan.places)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from espalier.frames.automaton import Automaton, Characters, State
+from espalier.frames.automaton import Automaton, Characters, PlacedAutomaton, State
 from espalier.frames.points import Points, any_within, points_of, within
 from espalier.frames.tokens import Ids, Level, Node, Tokens, bits, code_points, least, length, split
 
@@ -18,6 +18,8 @@ from espalier.frames.tokens import Ids, Level, Node, Tokens, bits, code_points, 
 #: are searched instead of asking the automaton for each.
 _MANY: Final = 64
 _MOST: Final = 20_000
+#: What follows is kept of so many sets of characters, for all frames.
+_SETS: Final = 4096
 _NONE: Final = np.empty(0, np.int64)
 
 
@@ -70,7 +72,7 @@ class Following:
 
     def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
-        self._tails, self._nexts = lru_cache(_MOST)(self._with_tails), lru_cache(_MOST)(_next_at)
+        self.placed = automaton if isinstance(automaton, PlacedAutomaton) else None
         self._below: dict[tuple[State, Level], Ids] = {}
 
     def advance(self, place: Place, token: int) -> Place | None:
@@ -106,32 +108,21 @@ class Following:
 
     def _after_lead(self, place: Place) -> Iterator[Ids]:
         """The tokens that begin with the bytes that a character still lacks, or are some of them."""
-        yield from self._ways(place.state, self._tails(self.automaton.allowed(place.state), place.lead))
-
-    def _with_tails(self, characters: Characters, lead: bytes) -> Next:
-        """The tokens that go on with or finish a character of a set that begins so, and where tokens go on after it."""
-        lacking, points = length(lead) - len(lead), points_of(characters)
-        ids, deep = [_NONE], list[tuple[str, list[Node]]]()
-        for size in range(1, lacking + 1):
-            tails, shift = self.tokens.tails[size], 6 * (lacking - size)
-            value = bits(lead) << 6 * size | tails.bits
-            begun = within(points, np.maximum(value << shift, least(lead)), value + 1 << shift)
-            ids.append(tails.ends[begun[tails.at]])
-            if not shift:
-                found = zip(value[begun].tolist(), compress(tails.nodes, begun), strict=True)
-                deep += [(chr(point), [node]) for point, node in found if node.children or node.parts]
-        return Next(np.concatenate(ids), deep)
+        yield from self._ways(place.state, _with_tails(self.automaton.allowed(place.state), place.lead, self.tokens))
 
     def _ways(self, state: State, found: Next) -> Iterator[Ids]:
         """The tokens that spell characters, and those that go on after them."""
         yield found.ids
         if not found.deep:
             return
-        if (after := self.automaton.common(state)) is not None:
-            yield self._follow(after, found.level)
-            return
+        deep, placed = found.deep, self.placed
+        if placed is not None:
+            if (after := placed.common(state)) is not None:
+                yield self._follow(after, found.level)
+                return
+            deep = found.before(placed.ahead(state))
         below = defaultdict[State, list[Node]](list)
-        for character, nodes in found.before(self.automaton.ahead(state)):
+        for character, nodes in deep:
             below[self.automaton.step(state, character)] += nodes
         for after, nodes in below.items():
             yield self._follow(after, self.tokens.level(nodes))
@@ -144,7 +135,7 @@ class Following:
             if len(self._below) >= _MOST:
                 self._below.clear()
             if level.width > _MANY:
-                found = self._nexts(self.automaton.allowed(state), level)
+                found = _next_at(self.automaton.allowed(state), level)
                 known = np.concatenate([*self._ways(state, found)])
             else:
                 known = np.array([token for node in level.nodes for token in self._few(state, node)], np.int64)
@@ -172,8 +163,25 @@ def _goes_on(node: Node, characters: Characters, points: Points) -> bool:
     )
 
 
+@lru_cache(_SETS)
 def _next_at(characters: Characters, level: Level) -> Next:
     """The tokens that go on with one of a set of characters, or end inside one, and where tokens go on after it."""
     points, (single, ends), (first, last, parts) = points_of(characters), level.single, level.parts
     ids = np.concatenate([ends[within(points, single)], parts[within(points, first, last)]])
     return Next(ids, [*compress(level.deep[1], within(points, level.deep[0]))])
+
+
+@lru_cache(_SETS)
+def _with_tails(characters: Characters, lead: bytes, tokens: Tokens) -> Next:
+    """The tokens that go on with or finish a character of a set that begins so, and where tokens go on after it."""
+    lacking, points = length(lead) - len(lead), points_of(characters)
+    ids, deep = [_NONE], list[tuple[str, list[Node]]]()
+    for size in range(1, lacking + 1):
+        tails, shift = tokens.tails[size], 6 * (lacking - size)
+        value = bits(lead) << 6 * size | tails.bits
+        begun = within(points, np.maximum(value << shift, least(lead)), value + 1 << shift)
+        ids.append(tails.ends[begun[tails.at]])
+        if not shift:
+            found = zip(value[begun].tolist(), compress(tails.nodes, begun), strict=True)
+            deep += [(chr(point), [node]) for point, node in found if node.children or node.parts]
+    return Next(np.concatenate(ids), deep)

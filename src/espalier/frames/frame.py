@@ -282,7 +282,7 @@ class Meter(Rule):
 
 @dataclass(frozen=True)
 class Template(Rule):
-    """The top levels of a sentence's tree: "(S (NP) (VP) (.))". It is checked by a parser, and has no automaton."""
+    """The top levels of a sentence's tree: "(S (NP) (VP) (.))". It takes a parser to see it: there is no automaton."""
 
     template: str
 

@@ -16,7 +16,7 @@ from typing import Final, Literal, get_args
 
 import numpy as np
 
-from espalier.frames.automaton import Automaton, Characters, State
+from espalier.frames.automaton import Automaton, Characters, PlacedAutomaton, State
 from espalier.frames.points import points_of
 from espalier.io.errors import ConfigError
 
@@ -110,7 +110,7 @@ def _explored(automaton: Automaton, named: frozenset[str]) -> tuple[Graph, froze
             final.add(state)
         allowed = automaton.allowed(state)
         found |= allowed.some | allowed.without
-        if (after := automaton.common(state)) is not None:
+        if isinstance(automaton, PlacedAutomaton) and (after := automaton.common(state)) is not None:
             arcs[state] = {after: allowed}
             left.append(after)
             continue

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from espalier.frames.automaton import Automaton
+from espalier.frames.check_lines import check_lines
 from espalier.frames.check_places import check_places
 from espalier.frames.chosen import chosen
 from espalier.frames.compiled import Said, compiled, needed
 from espalier.frames.grammars import NOTATIONS, Notation, grammar_of
+from espalier.frames.line_automaton import LineAutomaton
+from espalier.frames.lines import lines_of
 from espalier.frames.places import PlaceAutomaton
 from espalier.frames.report import Report
 from espalier.frames.script import read_as, require_script
@@ -24,6 +27,9 @@ ENGLISH: Final = {"syllables", "meter"}
 
 def automaton(said: Said, books: CiBooks | None) -> Automaton:
     """The automaton of a frame."""
+    _require_characters(said)
+    if is_english(said):
+        return LineAutomaton(lines_of(said))
     return PlaceAutomaton(compiled(said, books))
 
 
@@ -42,16 +48,39 @@ def grammar(
     """The grammar of a frame."""
     if notation not in NOTATIONS:
         raise ConfigError.unknown("notation", notation, NOTATIONS, where="notation")
+    _require_characters(said)
+    if is_english(said):
+        what = "the words of the dictionary are too many for a grammar of English lines"
+        raise ConfigError(what, where="grammar", remedy="write them with Frame.processor")
     chose = chosen(compiled(said, books), groups, repeated)
     return Grammar(grammar_of(PlaceAutomaton(chose.plan), notation), chose.groups, chose.repeated)
 
 
 def check(said: Said, text: str, books: CiBooks | None) -> Report:
     """The report on a text. Traditional characters are read as Simplified ones."""
+    _require_characters(said)
+    if is_english(said):
+        require_script(text, "en")
+        return check_lines(said, text)
     require_script(text, "zh")
     read, notes = read_as(text)
     report = _check_tune(said, read, books) if "tune" in said else check_places(compiled(said, books), read)
     return replace(report, text=text, notes=notes)
+
+
+def is_english(said: Said) -> bool:
+    """Whether a frame is of English lines: of syllables, of a meter."""
+    return bool(ENGLISH & said.keys())
+
+
+def _require_characters(said: Said) -> None:
+    """Raise a ConfigError for a frame that characters, words and readings do not decide."""
+    if "template" in said:
+        remedy = "the command `espalier paraphrase` writes by templates"
+        raise ConfigError("a tree is seen by a parser alone, not by characters", where="template", remedy=remedy)
+    if said.get("language") == "en":
+        remedy = "take Syllables('8/8') or Meter('iambic tetrameter')"
+        raise ConfigError("formats of English count words, not their characters", where="format", remedy=remedy)
 
 
 def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:

@@ -25,7 +25,7 @@ _KEPT: Final = 64
 _END: Final = Place(None)
 
 
-class FrameProcessor(LogitsProcessor):
+class FrameProcessor(LogitsProcessor):  # type: ignore[misc]
     """Allows the tokens with which each row can still keep a frame. A text ends where the frame may end.
 
     What a row needs is found from its ids alone, so that rows may be reordered (beam search), repeated and dropped. The

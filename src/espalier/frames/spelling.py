@@ -17,16 +17,13 @@ _MOST: Final = 20_000
 class Spelled:
     """The texts of an automaton that tokens can spell. Co-accessible again, like the automaton itself.
 
-    A state can be finished if it can by characters each of which leaves fewer to write.
-
     Raises:
         ConfigError: no text of the frame can be spelled. It names characters that the tokenizer lacks.
     """
 
     def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
-        self.start, self.ahead = automaton.start, automaton.ahead
-        self.accepts, self.remaining = automaton.accepts, automaton.remaining
+        self.start, self.accepts, self.remaining = automaton.start, automaton.accepts, automaton.remaining
         self._finishes: dict[State, bool] = {}
         if not self._can_finish(self.start):
             raise self._lacking()
@@ -36,19 +33,14 @@ class Spelled:
         after = self.automaton.step(state, character) if self.tokens.spells(character) else None
         return after if after is not None and self._can_finish(after) else None
 
-    def common(self, state: State) -> State | None:
-        """The state after any of the allowed characters, if it is one and the same."""
-        after = self.automaton.common(state)
-        return after if after is not None and self._can_finish(after) else None
-
     def allowed(self, state: State) -> Characters:
         """The characters for which `step` is not None."""
         spelled = self._spelled(self.automaton.allowed(state))
         return Characters(frozenset(each for each in spelled if self.step(state, each) is not None))
 
     def _can_finish(self, state: State) -> bool:
-        """Whether a text can be finished from a state: a search in depth, whose states each leave fewer characters."""
-        way, seen = [(state, self._fewer(state))], 0
+        """Whether a text can be finished from a state: a search in depth, first where few characters are left."""
+        way, seen = [(state, self._after(state))], 0
         while way and state not in self._finishes:
             at, after = way[-1]
             seen += 1
@@ -58,17 +50,13 @@ class Spelled:
                 self._finishes[at] = False
                 way.pop()
             elif self._finishes.get(below, True):
-                way.append((below, self._fewer(below)))
+                way.append((below, self._after(below)))
         return self._finishes[state]
 
-    def _fewer(self, state: State) -> Iterator[State]:
-        """The states that leave fewer characters to write, after characters that can be spelled."""
-        remaining, seen = self.remaining(state), set[State]()
-        for character in self._spelled(self.automaton.allowed(state)):
-            after = self.automaton.step(state, character)
-            if after is not None and after not in seen and self.remaining(after) < remaining:
-                seen.add(after)
-                yield after
+    def _after(self, state: State) -> Iterator[State]:
+        """The states after characters that can be spelled, those that leave few characters first."""
+        steps = (self.automaton.step(state, each) for each in self._spelled(self.automaton.allowed(state)))
+        return iter(sorted({after for after in steps if after is not None}, key=self.remaining))
 
     def _spelled(self, characters: Characters) -> Iterator[str]:
         """Those of the characters that can be spelled."""
@@ -79,14 +67,14 @@ class Spelled:
     def _lacking(self) -> ConfigError:
         """The error for a frame that cannot be spelled: what is lacking at the last place that is reached."""
         state, seen = self.start, {self.start}
-        way = [self._fewer(state)]
+        way = [self._after(state)]
         while way:
             if (below := next(way[-1], None)) is None or len(seen) > _MOST:
                 way.pop()
             elif below not in seen:
                 seen.add(below)
                 state = min(state, below, key=self.remaining)
-                way.append(self._fewer(below))
+                way.append(self._after(below))
         needed = self.automaton.allowed(state)
         some = "".join(sorted(needed.some)[:5]) or needed.open
         return ConfigError(

@@ -124,7 +124,8 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         """
         if empty := next((name for name in ("acrostic", "tones") if getattr(request, name) == ""), None):
             raise ConfigError("is empty", where=empty, remedy="leave it out")
-        text, rhyme, tones, copies = request.format, request.rhyme, request.tones or "", ()
+        text, rhyme, tones = request.format, request.rhyme, request.tones or ""
+        copies: tuple[tuple[int, int], ...] = ()
         if request.variant is not None and request.tune is None:
             raise ConfigError("a variant is given, but no tune", where="variant", remedy="give its tune")
         if request.variant is not None and text is not None:

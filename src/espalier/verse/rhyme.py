@@ -124,6 +124,11 @@ def _cmu() -> dict[str, str]:
     return dict(line.split(" ", 1) for line in gzip.decompress(packed).decode().splitlines())
 
 
+def entries() -> list[str]:
+    """All words of the dictionary, each once."""
+    return [name for name in _cmu() if "(" not in name]
+
+
 def _entries(word: str) -> list[str]:
     """The names of a word's entries, the best first. "live(2)" is the name of an entry, not a word."""
     names = chain([word], (f"{word}({number})" for number in count(2)))

@@ -79,9 +79,11 @@ class TuneBook:
             remedy = f"names like it: {', '.join(near)}" if near else "names are those of the Qinding cipu"
             raise ConfigError(f"no tune '{tune}' in the book", where="tune", remedy=remedy)
         if number not in self._read:
-            file = self._folder / f"ci_list/cipai_{self._indices[number]}.json"
-            self._read[number] = tuple(_variants(self.names[number][0], file))
+            self._read[number] = tuple(_variants(self.names[number][0], self._file(tune)))
         return self._read[number]
+
+    def _file(self, tune: str) -> Path:
+        return self._folder / f"ci_list/cipai_{self._indices[self._number[tune]]}.json"
 
     def variant(self, tune: str, number: int | None = None) -> Variant:
         """One variant of a tune, counted from 1; by default the one that most Song ci follow.
@@ -107,6 +109,12 @@ class TuneBook:
         """How many Song ci follow a variant."""
         counts = _counts().get(variant.tune, [])
         return counts[variant.number - 1] if variant.number <= len(counts) else 0
+
+    def opening(self, variant: Variant) -> str:
+        """The first sentence of the book's example of a variant."""
+        forms: list[_Form] = _parsed(self._file(variant.tune), _FORM_LIST)
+        sentence, mark, _ = forms[variant.number - 1]["origin"].partition("。")
+        return sentence + mark
 
     def fitting(self, tune: str, text: str) -> tuple[Variant, ...]:
         """The variants of a tune with the sentence lengths of a poem; none if the tune is unknown."""

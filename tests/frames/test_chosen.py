@@ -1,0 +1,111 @@
+"""Grammars of Chinese frames: their texts keep the frames, and have the rhyme groups that were chosen."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from espalier.frames import Format, Rhyme, Words
+from espalier.frames.chosen import chosen
+from espalier.frames.grammars import grammar_of
+from espalier.frames.places import PlaceAutomaton
+from espalier.frames.plan import plan_of
+from espalier.io.errors import ConfigError
+from espalier.verse.ci_books import CiBooks, open_books
+from espalier.verse.grammar import parse_format
+from espalier.verse.sounds import Sounds
+from tests.frames.test_automaton import RHYMES, WORDS, written
+from tests.verse.couyun import write_couyun
+
+CHARACTERS = (*WORDS, "。", "！", "\n")
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory: pytest.TempPathFactory) -> CiBooks:
+    return open_books(write_couyun(tmp_path_factory.mktemp("couyun"), rhymes=RHYMES))
+
+
+def texts(automaton: PlaceAutomaton, state: object, begun: str = "") -> list[str]:
+    """All texts of an automaton that have no other characters."""
+    if automaton.accepts(state):
+        return [begun]
+    after = ((each, automaton.step(state, each)) for each in CHARACTERS)
+    return [text for each, to in after if to is not None for text in texts(automaton, to, begun + each)]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(written(), st.sampled_from(["cilin", "pingshui"]))
+def test_the_regex_has_the_texts_of_the_choice_and_all_of_them_keep_the_frame(books, each, book) -> None:  # type: ignore[no-untyped-def]
+    text, letters, tones, copies, words = each
+    sounds = Sounds("zh", book, bool(tones), books.rhyme_books)
+    try:
+        format_ = parse_format(text, "zh", letters, tones=tones, copies=copies, sounds=sounds)
+        plan = plan_of(format_, sounds, words)
+        whole = PlaceAutomaton(plan)
+        choice = PlaceAutomaton(chosen(plan).plan)
+    except ConfigError:
+        return
+    own, pattern = set(texts(choice, choice.start)), re.compile(grammar_of(choice, "regex"))
+    assert own <= set(texts(whole, whole.start))
+    candidates = map("".join, product(*(WORDS if place.word else place.given for place in plan.places)))
+    assert {each for each in candidates if pattern.fullmatch(each)} == own
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(written(), st.sampled_from(["cilin", "pingshui"]))
+def test_what_all_characters_lead_to_and_what_is_ahead_are_what_the_steps_say(books, each, book) -> None:  # type: ignore[no-untyped-def]
+    text, letters, tones, copies, words = each
+    sounds = Sounds("zh", book, bool(tones), books.rhyme_books)
+    try:
+        format_ = parse_format(text, "zh", letters, tones=tones, copies=copies, sounds=sounds)
+        automaton = PlaceAutomaton(plan_of(format_, sounds, words))
+    except ConfigError:
+        return
+    states, left = set(), [automaton.start]
+    while left:
+        states.add(state := left.pop())
+        after = {automaton.step(state, each) for each in CHARACTERS} - {None}
+        left += after - states
+        common, ahead = automaton.common(state), automaton.ahead(state)
+        assert common is None or after <= {common}
+        assert all(each in ahead for to in after for each in CHARACTERS if each in automaton.allowed(to))
+
+
+def test_the_groups_that_are_asked_for_are_taken_in_the_order_of_the_letters(books: CiBooks) -> None:
+    frame = Format("1。1。1。1。") & Rhyme("ABAB", book="cilin")
+    found = frame.grammar("regex", books, ["8平", "1仄"])
+    assert found.groups == {"A": "8平", "B": "1仄"}
+    assert all(frame.check(text, books).kept for text in ("高洞桃中", "桃中高洞") if re.fullmatch(found.text, text))
+    with pytest.raises(ConfigError, match="group: unknown rhyme group '9平'; allowed: 1仄, 1平"):
+        frame.grammar("regex", books, ["9平"])
+    with pytest.raises(ConfigError, match="group: no 3 different words of 8仄 suit the places of letter A"):
+        (Format("1。1。1。") & Rhyme("AAA", book="cilin")).grammar("regex", books, ["8仄"])
+    with pytest.raises(ConfigError, match="group: 3 groups for 2 rhyme letters; at most 2"):
+        frame.grammar("regex", books, ["1平", "1仄", "8平"])
+
+
+def test_what_a_tune_repeats_is_given(tmp_path_factory: pytest.TempPathFactory) -> None:
+    sounds = Sounds("zh")
+    plan = plan_of(parse_format("3。3。", "zh", "..", copies=((3, 0), (4, 1)), sounds=sounds), sounds)
+    assert chosen(plan, repeated="明月").repeated == "明月"
+    pattern = re.compile(grammar_of(PlaceAutomaton(chosen(plan, repeated="明月").plan), "regex"))
+    assert pattern.fullmatch("明月春。\n明月秋。") and not pattern.fullmatch("明天春。\n明天秋。")
+    assert len(chosen(plan).repeated) == 2
+    with pytest.raises(ConfigError, match="repeated: 1 words where 2 are repeated; one for each"):
+        chosen(plan, repeated="明")
+
+
+def test_a_notation_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ConfigError, match="notation: unknown notation 'ebnf'; allowed: gbnf, lark, regex"):
+        Format("2。").grammar("ebnf")  # type: ignore[arg-type]
+
+
+def test_words_that_must_occur_have_a_small_grammar_only_where_parts_have_names() -> None:
+    frame = Format("7，7。7，7。") & Words("明月", "春风")
+    assert len(frame.grammar("lark").text) < 400_000
+    with pytest.raises(ConfigError, match="more than 1,000,000 characters; write it as lark or gbnf"):
+        frame.grammar("regex")

@@ -1,0 +1,124 @@
+"""English frames: syllables, meter and rhyme, in checks and automata; against all texts of a few words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from espalier.frames import Format, Meter, Rhyme, Syllables
+from espalier.frames.check_lines import check_lines
+from espalier.frames.lexicon import Lexicon, guessed_shapes, shapes_of
+from espalier.frames.line_automaton import LineAutomaton
+from espalier.frames.lines import lines_of
+from espalier.io.errors import ConfigError
+
+#: rose and knows rhyme, and so do move and remove; a and an begin alike.
+WORDS = ("a", "an", "rose", "knows", "move", "remove", "lover")
+HAIKU = "A lamp on the bridge,\nand the river under it\nlets the evening go."
+
+
+def all_texts(sizes: list[int]) -> list[str]:
+    """All texts of the words whose lines have at most so many syllables."""
+    lines = []
+    for size in sizes:
+        begun, whole = [("", 0)], []
+        while begun:
+            text, count = begun.pop()
+            for word in WORDS:
+                total = count + len(min(shapes_of(word)))
+                if total == size:
+                    whole.append(f"{text} {word}".strip())
+                elif total < size:
+                    begun.append((f"{text} {word}".strip(), total))
+        lines.append(whole)
+    texts = [""]
+    for number, whole in enumerate(lines):
+        texts = [text + ("\n" if number else "") + line for text in texts for line in whole]
+    return texts
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.sampled_from([[2], [3], [1, 1], [1, 2], [2, 2], [2, 1]]), st.data())
+def test_the_automaton_accepts_what_the_check_accepts_and_no_beginning_of_others(
+    sizes: list[int], data: st.DataObject
+) -> None:
+    said: dict[str, object] = {"syllables": "/".join(map(str, sizes))}
+    if data.draw(st.booleans()):
+        said |= {"rhyme": "".join(data.draw(st.sampled_from("AA.")) for _ in sizes), "rhymes": True}
+    texts = all_texts(sizes)
+    right = {text for text in texts if check_lines(said, text).kept}
+    try:
+        automaton = LineAutomaton(lines_of(said), Lexicon(WORDS))
+    except ConfigError:
+        assert not right
+        return
+    begun = {text[:end] for text in right for end in range(len(text) + 1)}
+    letters = {character for word in WORDS for character in word} | {" ", "\n"}
+    for prefix in begun:
+        state = automaton.start
+        for character in prefix:
+            state = automaton.step(state, character)  # type: ignore[assignment]
+            assert state is not None, prefix
+        assert {each for each in letters if each in automaton.allowed(state)} == {
+            each for each in letters if prefix + each in begun
+        }, prefix
+        assert automaton.accepts(state) == (prefix in right)
+        least = min(len(text) for text in right if text.startswith(prefix)) - len(prefix)
+        assert 0 <= automaton.remaining(state) <= least and (automaton.remaining(state) == 0) == (prefix in right)
+
+
+def test_a_haiku_is_checked_with_marks_and_capitals_and_its_faults_are_lines() -> None:
+    assert Syllables("5/7/5").check(HAIKU).kept
+    report = Syllables("5/7/5").check(HAIKU.replace("evening ", ""))
+    (violation,) = report.violations
+    assert (violation.rule, violation.start, violation.found, violation.wanted) == (
+        "syllables",
+        45,
+        "3 syllables",
+        "5 syllables",
+    )
+    assert [each.wanted for each in Syllables("5/7/5").check(HAIKU.rpartition("\n")[0]).violations] == [
+        "a line of 5 syllables"
+    ]
+
+
+def test_an_iambic_line_may_begin_with_a_trochee_and_end_weak_but_not_turn_elsewhere() -> None:
+    meter = Meter("iambic pentameter")
+    assert meter.check("Remove the lamp beside the quiet door").kept
+    assert meter.check("Under the lamp beside the quiet river").kept
+    assert not meter.check("The lamp under the bridge above the door").kept
+
+
+def test_rhymes_are_heard_and_rhyme_words_differ() -> None:
+    frame = Syllables("2/2") & Rhyme("AA")
+    assert frame.check("a rose\nhe knows").kept
+    assert [each.rule for each in frame.check("a rose\nhe moves").violations] == ["rhyme"]
+    assert [each.rule for each in frame.check("a rose\nthe rose").violations] == ["rhyme words"]
+
+
+def test_words_that_the_dictionary_lacks_are_counted_by_their_vowels_and_named() -> None:
+    report = Syllables("3").check("a zibbling")
+    assert report.kept and report.notes[0].endswith("by groups of vowels: zibbling")
+    counts = {word: len(min(guessed_shapes(word))) for word in ("table", "moonstone", "agree", "pale")}
+    assert counts == {"table": 2, "moonstone": 2, "agree": 2, "pale": 1}
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (Meter("iambic octameter"), "'iambic octameter' is no meter"),
+        (Syllables("5/x"), "'5/x' are no counts; one for each line: 5/7/5"),
+        (Syllables("5/7/5") & Rhyme("AB"), "syllables has 3 lines, rhyme has 2 lines"),
+        (Syllables("5/7") & Meter("iambic pentameter"), "line 1 has 5 syllables, iambic pentameter never has"),
+        (Syllables("5/7") & Format("5。"), "format beside syllables"),
+    ],
+)
+def test_bad_frames_are_one_line(frame: Meter, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        frame.check("a lamp")
+
+
+def test_a_meter_without_a_number_of_lines_has_no_automaton() -> None:
+    with pytest.raises(ConfigError, match="how many lines"):
+        Meter("iambic pentameter").automaton()

@@ -1,0 +1,60 @@
+"""The command `grammar`, in a project with books and without."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_params import empty, write
+
+from tests.frames.test_check import TUNES
+from tests.verse.couyun import write_couyun
+
+FORMAT = ("--format", "3，3。", "--rhyme", "A")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    write(folder, empty())
+    write_couyun(folder / "data/raw/forms/couyun", tunes=TUNES)
+    return folder
+
+
+def test_a_tune_is_printed_as_a_grammar_with_a_note_of_the_group_that_was_chosen(
+    project: Path, cli: Callable[..., Any]
+) -> None:
+    answer = cli(project, "grammar", "--tune", "灯词", "--variant", "2", "--notation", "regex")
+    assert answer.status == 0
+    assert "note: rhyme groups: A 1; --group chooses others" in answer.err
+    assert re.search(r"\{2\}\[.*[空风].*\]。", answer.out)
+    assert cli(project, "grammar", "--tune", "灯词", "--group", "8平", "--quiet").out.startswith("start: TEXT\n")
+
+
+def test_the_answer_as_json_has_the_choices(project: Path, cli: Callable[..., Any]) -> None:
+    found = json.loads(cli(project, "grammar", "--tune", "灯词", "--group", "8平", "--notation", "gbnf", "--json").out)
+    assert found["groups"] == {"A": "8平"} and found["repeated"] == "" and found["text"].startswith("root ::= ")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ((), "frame: no rule is given; give one of: format, rhyme,"),
+        ((*FORMAT, "--notation", "ebnf"), "--notation: unknown notation 'ebnf'; allowed: gbnf, lark, regex"),
+        (("--tune", "灯词", "--group", "9平"), "--group: unknown rhyme group '9平'; allowed: 15入, 1仄"),
+        (("--tune", "无名"), "--tune: no tune '无名' in the book"),
+        ((*FORMAT, "--repeated", "明"), "--repeated: 1 words where 0 are repeated"),
+        ((*FORMAT, "--word", "春风", "--word", "秋月江山"), "--words: "),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_the_option(
+    project: Path, cli: Callable[..., Any], command: tuple[str, ...], message: str
+) -> None:
+    answer = cli(project, "grammar", *command)
+    assert answer.status == 1 and not answer.out
+    assert answer.err.startswith(f"espalier: {message}"), answer.err
+    assert answer.err.count("\n") == 1
