@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from espalier.frames import Acrostic, Format, Rhyme, Tones, Tune, Words
@@ -96,6 +98,13 @@ def test_marks_that_differ_from_those_of_the_tune_are_told_but_do_not_count(book
     marks = next(score for score in report.scores if score.rule == "marks")
     assert report.kept and (marks.kept, marks.of, marks.binding) == (1, 3, False)
     assert not Tune("灯词", variant=1, marks=True).check("中中东，照笑动。孔孔空？", books).kept
+
+
+def test_a_pause_within_a_clause_may_go_without_a_mark(tmp_path: Path) -> None:
+    pausing = open_books(write_couyun(tmp_path, tunes={("停词",): [("2、1。3。", "中平平中仄平", [[2, 5]])]}))
+    for text in ("中中、东。照笑空。", "中中，东。照笑空。", "中中东。照笑空。"):
+        assert Tune("停词").check(text, pausing).kept, text
+    assert not Tune("停词", marks=True).check("中中东。照笑空。", pausing).kept
 
 
 def test_level_and_oblique_words_do_not_rhyme_in_a_tune(books: CiBooks) -> None:
