@@ -109,13 +109,17 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         if self.system.language != "zh":
             return request
         vocabulary = self.system.vocabulary
-        named = {name: getattr(request, name) for name in ("format", "acrostic", "tune", "tones")}
-        written = {
-            name: read_as(text, lambda character: vocabulary.id_of(character) != UNK)
-            for name, text in named.items()
-            if text
-        }
-        return replace(request, **written)
+
+        def simple(text: str | None) -> str | None:
+            return read_as(text, lambda character: vocabulary.id_of(character) != UNK) if text else text
+
+        return replace(
+            request,
+            format=simple(request.format),
+            acrostic=simple(request.acrostic),
+            tune=simple(request.tune),
+            tones=simple(request.tones),
+        )
 
     def _job(self, numbered: tuple[int, VerseRequest]) -> VerseJob:
         row, request = numbered

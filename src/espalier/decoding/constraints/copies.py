@@ -42,7 +42,7 @@ class CopyConstraint:
     The other constraint asks nothing of repeated places, and their sources satisfy what is asked for at either.
     """
 
-    def __init__(self, inside: Constraint) -> None:
+    def __init__(self, inside: Constraint[VerseBatch, Any]) -> None:
         self.inside = inside
 
     def start(self, batch: VerseBatch) -> CopyState:
