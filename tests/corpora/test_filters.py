@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from espalier.corpora.filters import Filters, require, screen
+from espalier.corpora.filters import Filters, labels_of, levels_of, require, screen
 from espalier.corpora.records import Pair, Record, Sentence, Verse
 from espalier.io.errors import ConfigError, DataError
 
@@ -234,3 +234,22 @@ def test_pairs_kept_and_quarantined_add_up_and_a_second_pass_drops_nothing(
     kept, aside = screen(rows, filters)
     assert sorted([*(row.id for row in kept), *(row.id for row in aside)]) == sorted(row.id for row in rows)
     assert screen(kept, filters) == (kept, [])
+
+
+@pytest.mark.parametrize(
+    ("tree", "levels", "labels"),
+    [
+        ("(S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))", 4, "S NP PRP VP VBD NP DT NN"),
+        ("(NN lamp)", 1, "NN"),
+        ("(S (-LRB- -LRB-) (NN x))", 2, "S -LRB- NN"),
+        ("(S (NP) (VP (VBD)))", 3, "S NP VP VBD"),
+        ("", 0, ""),
+    ],
+)
+def test_levels_and_labels_leave_the_words_out(tree: str, levels: int, labels: str) -> None:
+    assert levels_of(tree) == levels
+    assert labels_of(tree) == labels.split()
+
+
+def test_a_deep_tree_is_no_matter() -> None:
+    assert levels_of("(X " * 50_000 + "(NN a" + ")" * 50_001) == 50_001

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, TypeVar
@@ -11,12 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse, words_of
 from espalier.io.errors import ConfigError, DataError
-from espalier.syntax.levels import labels_of, levels_of
 from espalier.text.language import Language, tokens_of
 from espalier.text.normalize import folded, is_traditional
 from espalier.text.words import longest_run
 from espalier.verse.text import units_of
 
+#: A label of a Penn string.
+_LABEL: Final = re.compile(r"\(([^\s()]+)")
 _Row = TypeVar("_Row", bound=Record)
 
 _VERSE: Final = {"min_units", "max_units", "min_tokens", "max_tokens", "authors", "without_authors"}
@@ -233,3 +235,20 @@ def _keys(row: Record, how: bool | str) -> Sequence[tuple[str, ...]]:
     if how is True:
         return [tuple(keys.values())]
     return [(keys[side],) for side in ("source", "target") if how in (side, "either")]
+
+
+def levels_of(tree: str) -> int:
+    """The depth of a tree in a Penn string: 1 for only a root, 0 for none. Parts of speech count, words do not."""
+    depth = deepest = 0
+    for character in tree:
+        if character == "(":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character == ")":
+            depth -= 1
+    return deepest
+
+
+def labels_of(tree: str) -> list[str]:
+    """The labels of all nodes of a tree in a Penn string, including parts of speech."""
+    return _LABEL.findall(tree)

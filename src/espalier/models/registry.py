@@ -1,4 +1,4 @@
-"""The architectures by name. This module does not import torch; a model's module is imported when the model is built.
+"""The architectures by name. The settings of a model are imported when they are read, its module when it is built.
 
 To add one: `ARCHITECTURES["mine"] = Architecture(MySettings, "verse", "my.module:MyModel")`.
 """
@@ -11,15 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel
 
 from espalier.io.registry import Registry, imported
-from espalier.models.cdnpg_config import CDNPGConfig
-from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
-from espalier.models.dnpg_config import DNPGConfig
-from espalier.models.guig_config import GuiGConfig
-from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
-from espalier.models.sat_config import SATConfig
-from espalier.models.scpn_config import SCPNConfig
-from espalier.models.songnet_config import SongNetConfig
-from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
 
 if TYPE_CHECKING:
     from torch import nn
@@ -48,15 +39,25 @@ class Architecture:
     """The settings, the encoding and the class of a model.
 
     Attributes:
-        config: the type of its settings, `network` in params.yaml.
+        settings: the type of its settings, or "package.module:Class", which is imported when it is used.
         encoding: key of the encoding that the model reads.
         model: class that follows the contract of `contract.py`, or "package.module:Class", which is imported when a
             model is built.
     """
 
-    config: type[BaseModel]
+    settings: str | type[BaseModel]
     encoding: str
     model: str | type
+
+    @property
+    def config(self) -> type[BaseModel]:
+        """The type of its settings, `network` in params.yaml.
+
+        Raises:
+            ConfigError: `settings` names a class that cannot be imported.
+        """
+        config: type[BaseModel] = imported("settings", self.settings, where="ARCHITECTURES")
+        return config
 
     def build(self, config: NetworkSettings[object], vocabulary: Vocabulary) -> nn.Module:
         """Build a model with random weights, drawn from torch's generator.
@@ -67,20 +68,28 @@ class Architecture:
         return imported("model", self.model, where="ARCHITECTURES")(config, vocabulary)
 
 
+_MODELS: Final = "espalier.models"
+
 ARCHITECTURES: Final = Registry[Architecture](
     "ARCHITECTURES",
     "arch",
     Architecture,
     {
-        "songnet": Architecture(SongNetConfig, "verse", "espalier.models.songnet:SongNet"),
-        "verse_seq2seq": Architecture(VerseSeq2SeqConfig, "verse", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
-        "guig": Architecture(GuiGConfig, "pairs", "espalier.models.guig:GuiG"),
-        "scpn": Architecture(SCPNConfig, "pairs", "espalier.models.scpn:SCPN"),
-        "cdnpg": Architecture(CDNPGConfig, "pairs", "espalier.models.cdnpg:CDNPG"),
-        "pair_seq2seq": Architecture(PairSeq2SeqConfig, "pairs", "espalier.models.pair_seq2seq:PairSeq2Seq"),
-        "dnpg": Architecture(DNPGConfig, "pairs", "espalier.models.dnpg:DNPG"),
-        "x2tree": Architecture(X2TreeConfig, "dialogue", "espalier.models.x2tree:X2Tree"),
-        "sat": Architecture(SATConfig, "structure", "espalier.models.sat:SAT"),
-        "rnn_seq2seq": Architecture(RNNSeq2SeqConfig, "dialogue", "espalier.models.rnn_seq2seq:RNNSeq2Seq"),
+        "songnet": Architecture(f"{_MODELS}.songnet_config:SongNetConfig", "verse", f"{_MODELS}.songnet:SongNet"),
+        "verse_seq2seq": Architecture(
+            f"{_MODELS}.verse_seq2seq_config:VerseSeq2SeqConfig", "verse", f"{_MODELS}.rnn_seq2seq:RNNSeq2Seq"
+        ),
+        "guig": Architecture(f"{_MODELS}.guig_config:GuiGConfig", "pairs", f"{_MODELS}.guig:GuiG"),
+        "scpn": Architecture(f"{_MODELS}.scpn_config:SCPNConfig", "pairs", f"{_MODELS}.scpn:SCPN"),
+        "cdnpg": Architecture(f"{_MODELS}.cdnpg_config:CDNPGConfig", "pairs", f"{_MODELS}.cdnpg:CDNPG"),
+        "pair_seq2seq": Architecture(
+            f"{_MODELS}.pair_seq2seq_config:PairSeq2SeqConfig", "pairs", f"{_MODELS}.pair_seq2seq:PairSeq2Seq"
+        ),
+        "dnpg": Architecture(f"{_MODELS}.dnpg_config:DNPGConfig", "pairs", f"{_MODELS}.dnpg:DNPG"),
+        "x2tree": Architecture(f"{_MODELS}.dialogue_config:X2TreeConfig", "dialogue", f"{_MODELS}.x2tree:X2Tree"),
+        "sat": Architecture(f"{_MODELS}.sat_config:SATConfig", "structure", f"{_MODELS}.sat:SAT"),
+        "rnn_seq2seq": Architecture(
+            f"{_MODELS}.dialogue_config:RNNSeq2SeqConfig", "dialogue", f"{_MODELS}.rnn_seq2seq:RNNSeq2Seq"
+        ),
     },
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from espalier.datasets.structure.structures import StructuredText
+if TYPE_CHECKING:
+    from espalier.datasets.structure.structures import StructuredText
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,10 @@ def build(
         sheet=sheet_of(printed.sheet, runs) if printed.sheet else None,
         curves=tuple(curve for curve in by_profile(curves) if curve.points),
         poems=_poems(runs, poems_per_run),
-        runs=tuple(_run_line(run) for run in runs),
+        runs=tuple(
+            RunLine(run.key, run.title, run.model, run.profile, in_words(run.settings), run.provenance, run.measured)
+            for run in runs
+        ),
         corpora=tuple(_corpus_line(corpus) for corpus in by_profile(corpora)),
         computations=_computations(runs),
         missing=_missing(printed, runs),
@@ -164,10 +167,6 @@ def _poems(runs: Sequence[RunResult], count: int) -> tuple[PoemGroup, ...]:
             featured_keys.add((run.profile, run.language))
             groups.append(PoemGroup(run.key, run.title, tags_of(run), run.language, poems, featured))
     return tuple(groups)
-
-
-def _run_line(run: RunResult) -> RunLine:
-    return RunLine(run.key, run.title, run.model, run.profile, in_words(run.settings), run.provenance, run.measured)
 
 
 def _corpus_line(corpus: CorpusResult) -> CorpusLine:

@@ -11,7 +11,6 @@ No function recurses, so trees may be of any depth.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,7 +19,6 @@ from numpy.typing import NDArray
 from espalier.io.errors import ConfigError, DataError
 from espalier.syntax.tree import Tree
 
-_LABEL = re.compile(r"\(([^\s()]+)")
 _OPEN, _CLOSE = "(", ")"
 
 
@@ -189,20 +187,3 @@ def _check(levels: Sequence[int]) -> None:
         raise TreeError(
             error, file="tree", remedy="1 is the root, and no level exceeds the one before it by more than 1"
         )
-
-
-def levels_of(tree: str) -> int:
-    """The depth of a tree: 1 for only a root. Parts of speech count, words do not. 0 for no tree."""
-    depth = deepest = 0
-    for character in tree:
-        if character == "(":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character == ")":
-            depth -= 1
-    return deepest
-
-
-def labels_of(tree: str) -> list[str]:
-    """The labels of all nodes, including parts of speech."""
-    return _LABEL.findall(tree)
