@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             return request
         vocabulary = self.system.vocabulary
         named = {name: getattr(request, name) for name in ("format", "acrostic", "tune", "tones")}
-        written = {
+        written: dict[str, Any] = {
             name: read_as(text, lambda character: vocabulary.id_of(character) != UNK)
             for name, text in named.items()
             if text
