@@ -132,3 +132,8 @@ def test_a_tune_beside_a_format_of_other_clauses_is_a_contradiction(books: CiBoo
 def test_a_book_that_is_not_given_is_said_in_one_line() -> None:
     with pytest.raises(ConfigError, match="no books of rhymes and tunes are at hand; run dvc"):
         Tune("卜算子").check(POEM)
+
+
+def test_rules_in_traditional_characters_are_read_as_simplified_ones(books: CiBooks) -> None:
+    assert Tune("燈詞", variant=1).check("中中東。照笑動。孔孔空。", books).kept
+    assert (FRAME & Acrostic("燈照三")).check(POEM).kept

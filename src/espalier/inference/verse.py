@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -96,9 +96,9 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
     def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
         """Formats as frames for which the model has symbols and positions."""
         simple = [self._simple(request) for request in requests]
-        if simple != list(requests):
-            warnings.warn(NOTE, InferenceWarning, stacklevel=2)
         rows = attempt(enumerate(simple), self._job)
+        if any(isinstance(row, VerseJob) and row.request != requests[row.row] for row in rows):
+            warnings.warn(NOTE, InferenceWarning, stacklevel=2)
         if not self.system.view.title and any(isinstance(row, VerseJob) and row.request.tune for row in rows):
             what = f"model {self.system.name} does not read the names of tunes; a tune gives its format alone"
             warnings.warn(what, InferenceWarning, stacklevel=2)
@@ -113,12 +113,13 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         def simple(text: str | None) -> str | None:
             return read_as(text, lambda character: vocabulary.id_of(character) != UNK) if text else text
 
+        tune = simple(request.tune)
+        known = tune in tunes() or (self.tunes and tune in self.tunes)
         return replace(
             request,
             format=simple(request.format),
             acrostic=simple(request.acrostic),
-            tune=simple(request.tune),
-            tones=simple(request.tones),
+            tune=tune if known else request.tune,
         )
 
     def _job(self, numbered: tuple[int, VerseRequest]) -> VerseJob:
