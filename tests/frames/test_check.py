@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from espalier.frames import Acrostic, Format, Rhyme, Tones, Tune, Words
@@ -98,6 +100,13 @@ def test_marks_that_differ_from_those_of_the_tune_are_told_but_do_not_count(book
     assert not Tune("灯词", variant=1, marks=True).check("中中东，照笑动。孔孔空？", books).kept
 
 
+def test_a_pause_within_a_clause_may_go_without_a_mark(tmp_path: Path) -> None:
+    pausing = open_books(write_couyun(tmp_path, tunes={("停词",): [("2、1。3。", "中平平中仄平", [[2, 5]])]}))
+    for text in ("中中、东。照笑空。", "中中，东。照笑空。", "中中东。照笑空。"):
+        assert Tune("停词").check(text, pausing).kept, text
+    assert not Tune("停词", marks=True).check("中中东。照笑空。", pausing).kept
+
+
 def test_level_and_oblique_words_do_not_rhyme_in_a_tune(books: CiBooks) -> None:
     """洞 and 空 are of one part of the book; the tune wants level rhymes, though no other tones are asked for."""
     report = Tune("灯词", variant=3).check("中洞。孔空。", books)
@@ -123,3 +132,8 @@ def test_a_tune_beside_a_format_of_other_clauses_is_a_contradiction(books: CiBoo
 def test_a_book_that_is_not_given_is_said_in_one_line() -> None:
     with pytest.raises(ConfigError, match="no books of rhymes and tunes are at hand; run dvc"):
         Tune("卜算子").check(POEM)
+
+
+def test_rules_in_traditional_characters_are_read_as_simplified_ones(books: CiBooks) -> None:
+    assert Tune("燈詞", variant=1).check("中中東。照笑動。孔孔空。", books).kept
+    assert (FRAME & Acrostic("燈照三")).check(POEM).kept

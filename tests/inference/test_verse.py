@@ -253,3 +253,9 @@ def test_an_unknown_literal_at_a_rhyme_place_is_read_as_a_word_that_rhymes_with_
         "model verse does not know 闪 龘; kept as written, read 闪 as 山, which rhymes with it and 龘 as unknown"
     )
     assert poem.text[2] == "闪" and poem.text.split("\n")[1][0] == "龘"
+
+
+def test_traditional_characters_are_read_as_simplified_ones_with_one_note(verse: System) -> None:
+    with pytest.warns(InferenceWarning, match="Traditional characters are read as Simplified ones"):
+        (poem,) = verse.generate(["2門。"])
+    assert poem.text[2] == "门"

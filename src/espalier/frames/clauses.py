@@ -43,7 +43,10 @@ class Fault:
 
 @dataclass(frozen=True)
 class Alignment:
-    """The characters at the places of a plan, the clauses with other lengths, and the number of clauses compared."""
+    """The characters at the places of a plan, the clauses with other lengths, and the number of clauses compared.
+
+    A pause within a clause (读, "、" in the plan) may go without a mark where marks are free.
+    """
 
     at: dict[int, Character]
     faults: list[Fault]
@@ -72,7 +75,8 @@ def align(plan: Plan, text: str, clauses: Sequence[Clause]) -> Alignment:
     """The clauses of a text at those of a plan, so that as few words as possible are missing or too many."""
     wanted = list(clauses_of(plan))
     found = [len(clause.words) for clause in clauses]
-    steps = _steps([len(words) for words, _ in wanted], found)
+    pauses = [not plan.exact and "".join(plan.marks[place] for place in marks) == "、" for _, marks in wanted]
+    steps = _steps([len(words) for words, _ in wanted], found, pauses)
     at: dict[int, Character] = {}
     faults, right, i, j = list[Fault](), 0, 0, 0
     for own, other in steps:
@@ -84,8 +88,10 @@ def align(plan: Plan, text: str, clauses: Sequence[Clause]) -> Alignment:
             at[places[-1]] = written[-1]
         if own == other == 1:
             at.update(zip(wanted[i][1], clauses[j].marks, strict=False))
-        if own == other == 1 and len(places) == len(written):
-            right += 1
+        elif own and other:
+            at.update(zip(wanted[i + own - 1][1], clauses[j + other - 1].marks, strict=False))
+        if len(places) == len(written) and (own == other == 1 or (own == 2 and pauses[i])):
+            right += own
         else:
             faults.append(_fault(wanted[i : i + own], clauses[j : j + other], clauses[:j], text))
         i, j = i + own, j + other
@@ -106,8 +112,12 @@ def _fault(
     return Fault(start, end, said or "nothing")
 
 
-def _steps(wanted: Sequence[int], found: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """How many clauses of the plan, and how many of the text, stand beside each other, from first to last."""
+def _steps(wanted: Sequence[int], found: Sequence[int], pauses: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """How many clauses of the plan, and how many of the text, stand beside each other, from first to last.
+
+    Args:
+        pauses: for each clause of the plan whether the mark after it may be left out.
+    """
     if list(wanted) == list(found):
         return iter([(1, 1)] * len(wanted))
     best: dict[tuple[int, int], tuple[int, tuple[int, int]]] = {(0, 0): (0, (0, 0))}
@@ -122,7 +132,7 @@ def _steps(wanted: Sequence[int], found: Sequence[int]) -> Iterator[tuple[int, i
                 elif own + other == 2:
                     cost = abs(least - most) * 2
                 elif least == most:
-                    cost = _JOINED
+                    cost = 0 if own == 2 and pauses[i - 2] else _JOINED
                 else:
                     continue
                 total = best[i - own, j - other][0] + cost

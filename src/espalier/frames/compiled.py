@@ -71,7 +71,8 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
     if named is not None and text is not None:
         _require_tune(parse_format(text, "zh"), parse_format(named.pattern, "zh"), said["tune"])
     if text is None:
-        text = named.pattern if named is not None else blanks_of(tones) if tones else None
+        pattern = variant.full_pattern if variant is not None else named.pattern if named is not None else None
+        text = pattern or (blanks_of(tones) if tones else None)
     if text is None:
         raise ConfigError("the rules give no format", where="format", remedy="join Format, Tones or Tune to them")
     copies = variant.copies if variant is not None else ()

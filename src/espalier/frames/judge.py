@@ -16,7 +16,7 @@ from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.lines import lines_of
 from espalier.frames.places import PlaceAutomaton
 from espalier.frames.report import Report
-from espalier.frames.script import read_as, require_script
+from espalier.frames.script import NOTE, read_as, require_script
 from espalier.io.errors import ConfigError
 from espalier.verse.ci_books import CiBooks
 from espalier.verse.variants import Variant
@@ -30,7 +30,7 @@ def automaton(said: Said, books: CiBooks | None) -> Automaton:
     _require_characters(said)
     if is_english(said):
         return LineAutomaton(lines_of(said))
-    return PlaceAutomaton(compiled(said, books))
+    return PlaceAutomaton(compiled(_simple(said), books))
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def grammar(
     if is_english(said):
         what = "the words of the dictionary are too many for a grammar of English lines"
         raise ConfigError(what, where="grammar", remedy="write them with Frame.processor")
-    chose = chosen(compiled(said, books), groups, repeated)
+    chose = chosen(compiled(_simple(said), books), groups, repeated)
     return Grammar(grammar_of(PlaceAutomaton(chose.plan), notation), chose.groups, chose.repeated)
 
 
@@ -63,9 +63,17 @@ def check(said: Said, text: str, books: CiBooks | None) -> Report:
         require_script(text, "en")
         return check_lines(said, text)
     require_script(text, "zh")
-    read, notes = read_as(text)
+    read, said = read_as(text), _simple(said)
+    notes = () if read == text else (NOTE,)
     report = _check_tune(said, read, books) if "tune" in said else check_places(compiled(said, books), read)
     return replace(report, text=text, notes=notes)
+
+
+def _simple(said: Said) -> Said:
+    """What the rules say, in Simplified characters."""
+    written = {name: read_as(said[name]) for name in ("format", "acrostic", "tune") if name in said}
+    words = {"words": tuple(map(read_as, said["words"]))} if "words" in said else {}
+    return {**said, **written, **words}
 
 
 def is_english(said: Said) -> bool:

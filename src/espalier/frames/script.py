@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 from espalier.frames.automaton import OPEN
@@ -22,18 +23,20 @@ def require_script(text: str, language: Language) -> None:
         raise ConfigError(what, where="text", remedy=f"give a text in {language_name(language)}, or another frame")
 
 
-def read_as(text: str) -> tuple[str, tuple[str, ...]]:
-    """A text with Simplified characters, each where it stood, and a note if that changes it.
+def read_as(text: str, known: Callable[[str], bool] = lambda character: False) -> str:
+    """A text with Simplified characters, each where it stood.
 
     Texts are left as they are where the converter (the extra `parse`) is not installed.
+
+    Args:
+        known: whether a character is left as it is.
     """
     if _is_plain(text):
-        return text, ()
+        return text
     try:
-        read = "".join(map(_simple, text))
+        return "".join(character if known(character) else _simple(character) for character in text)
     except ConfigError:
-        return text, ()
-    return read, () if read == text else (NOTE,)
+        return text
 
 
 @cache

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.encode import title_of
 from espalier.datasets.verse.frames import Frame, frame_of
 from espalier.datasets.vocabulary import UNK
+from espalier.frames.script import NOTE, read_as
 from espalier.inference.requests import VerseOptions, VerseRequest
 from espalier.inference.results import Poem
 from espalier.inference.sampling import SamplingWriter
@@ -91,11 +92,27 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
 
     def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
         """Formats as frames for which the model has symbols and positions."""
-        rows = attempt(enumerate(requests), self._job)
+        simple = [self._simple(request) for request in requests]
+        if simple != list(requests):
+            warnings.warn(NOTE, InferenceWarning, stacklevel=2)
+        rows = attempt(enumerate(simple), self._job)
         if not self.system.view.title and any(isinstance(row, VerseJob) and row.request.tune for row in rows):
             what = f"model {self.system.name} does not read the names of tunes; a tune gives its format alone"
             warnings.warn(what, InferenceWarning, stacklevel=2)
         return rows
+
+    def _simple(self, request: VerseRequest) -> VerseRequest:
+        """A request in Simplified characters, but for those that the model knows."""
+        if self.system.language != "zh":
+            return request
+        vocabulary = self.system.vocabulary
+        named = {name: getattr(request, name) for name in ("format", "acrostic", "tune", "tones")}
+        written: dict[str, Any] = {
+            name: read_as(text, lambda character: vocabulary.id_of(character) != UNK)
+            for name, text in named.items()
+            if text
+        }
+        return replace(request, **written)
 
     def _job(self, numbered: tuple[int, VerseRequest]) -> VerseJob:
         row, request = numbered

@@ -60,7 +60,12 @@ class Variant:
     @property
     def pattern(self) -> str:
         """Counts and marks in the form of `parse_format`, with "，" for "、" as in the catalogue of tunes."""
-        return "".join(f"{words}{'，' if mark == '、' else mark}" for words, mark in self.clauses)
+        return self.full_pattern.replace("、", "，")
+
+    @property
+    def full_pattern(self) -> str:
+        """The same with "、" where the book has a pause within a clause (读)."""
+        return "".join(f"{words}{mark}" for words, mark in self.clauses)
 
     @property
     def letters(self) -> str:
