@@ -52,7 +52,7 @@ def grammar(
     if is_english(said):
         what = "the words of the dictionary are too many for a grammar of English lines"
         raise ConfigError(what, where="grammar", remedy="write them with Frame.processor")
-    chose = chosen(compiled(said, books), groups, repeated)
+    chose = chosen(compiled(_simple(said), books), groups, repeated)
     return Grammar(grammar_of(PlaceAutomaton(chose.plan), notation), chose.groups, chose.repeated)
 
 
