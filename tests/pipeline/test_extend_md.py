@@ -58,7 +58,7 @@ def forget() -> None:
     """As in a new process: the page's modules are not imported, and nothing of theirs is registered."""
     for name in [name for name in sys.modules if name == "mine" or name.startswith("mine.")]:
         del sys.modules[name]
-    for key, own in (("ARCHITECTURES", "verse_lstm"), ("METRICS", "words")):
+    for key, own in (("ARCHITECTURES", "verse_lstm"), ("METRICS", "words"), ("TASKS", "distinct_verse")):
         plugins.REGISTRIES[key].pop(own, None)
 
 
@@ -116,6 +116,13 @@ def stages_of(folder: Path, targets: list[str]) -> list[tuple[str, str]]:
     return [(name, key) for name, _, key in (stage.partition("@") for stage in order)]
 
 
+def repeated_words(folder: Path, run: str) -> int:
+    """The number of words that stand in their line before."""
+    texts = read_table(folder / f"data/outputs/mine/{run}.parquet")["text"]
+    lines = [re.findall(r"\w+", line) for text in texts for line in text.split("\n")]
+    return sum(len(words) - len(set(words)) for words in lines)
+
+
 def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -> None:
     done = set[tuple[str, str]]()
 
@@ -158,8 +165,10 @@ def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -
         details = read_json(folder / f"metrics/details/mine/{run}.json")
         assert details["intervals"]["words_a_text"] and details["signatures"]["words_a_text"].startswith("words|split")
     assert {path.stem for path in (folder / "metrics/mine").glob("*.json")} == {
-        "mypairs", "mysongnet", "mylstm", "mylstm_blind",
+        "mypairs", "mysongnet", "mydistinct", "mydistinct_beam", "mylstm", "mylstm_blind",
     }  # fmt: skip
+    repeats = {run: repeated_words(folder, run) for run in ("mysongnet", "mydistinct", "mydistinct_beam")}
+    assert repeats["mysongnet"] > 0 == repeats["mydistinct"] == repeats["mydistinct_beam"], repeats
     assert read_json(folder / "data/models/mylstm_blind/model.json")["config"]["symbols"] is False
     module = (folder / "mine/verse_lstm.py").read_text(encoding="utf-8")
     assert len(module.splitlines()) <= 70 and len([line for line in module.splitlines() if line.strip()]) < 60
@@ -180,6 +189,8 @@ MISTAKES = {
     "the name of a built-in entry": ("verse_lstm", '["verse_lstm"]', '["songnet"]', "train mylstm"),
     "a module that fails": ("verse_lstm", "VerseLSTM)\n", "LSTM)\n", "train mylstm"),
     "no `metrics`": ("words", "metrics = (", "numbers = (", "score mylstm"),
+    "a mask that allows nothing": ("distinct", "fresh, allowed)", "fresh, allowed) - torch.inf", "decode mydistinct"),
+    "a mask of one row": ("distinct", "fresh, allowed)", "fresh, allowed)[:1]", "decode mydistinct"),
     "a metric with too few rows": ("words", '["text"]]', '["text"][:1]]', "score mylstm"),
 }  # fmt: skip
 
@@ -239,4 +250,4 @@ def test_the_table_of_keys_has_every_key_of_every_kind_of_entry() -> None:
 
 def test_the_page_is_in_step_with_the_project() -> None:
     assert not PAGE.dead_links()
-    assert all((ROOT / file).exists() for file in PAGE.files())
+    assert [file for file in PAGE.files() if not (ROOT / file).exists()] == []

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Vocabulary
-from espalier.decoding.constraints.constraint import Constrained, Constraint
+from espalier.decoding.constraints.constraint import REMEDY, Constrained, Constraint
 from espalier.decoding.memory import chain_bytes, row_parts
+from espalier.io.errors import ConfigError
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel, State
 
@@ -47,7 +48,7 @@ def sample(
         The tokens of each sequence, without `begin` and `end`.
 
     Raises:
-        ConfigError: one sequence does not fit into memory.
+        ConfigError: one sequence does not fit into memory, or no next token has a probability.
     """
     device = batch.device
     uniforms = torch.stack([_uniforms(seed, max_ids) for seed in seeds]).to(device)
@@ -88,6 +89,9 @@ def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Te
     mass = torch.softmax(values.double() / temperature, dim=1).cumsum(1)
     place = (mass < uniform[:, None] * mass[:, -1:]).sum(1)
     possible = (values > -torch.inf).sum(1) - 1
+    if bool((possible < 0).any()):
+        what = "no next token has a probability: the constraint forbids all, or the model's scores are no numbers"
+        raise ConfigError(what, where="sampling", remedy=REMEDY)
     return candidates.gather(1, place.minimum(possible)[:, None])[:, 0]
 
 

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
     VerseModel: TypeAlias = ChainModel[VerseBatch, VerseVocabulary, View, Any]
 
+#: The settings of `VerseDecoder` that are constraints, all of the mode `frame`.
+CONSTRAINTS = ("marks", "rhyme", "tone")
+
 
 class VerseDecoder(Decoder[NetworkSettings[View], VerseSettings]):
     """Settings of decoding verse: `decoder` of a run in params.yaml."""
@@ -95,7 +98,7 @@ class VerseDecoder(Decoder[NetworkSettings[View], VerseSettings]):
 
     def check(self, network: NetworkSettings[View], dataset: VerseSettings, samples: int) -> None:
         """Check that texts fit, that free texts keep nothing of the frame, and that kept words are used."""
-        kept = [name for name in ("marks", "rhyme", "tone") if getattr(self, name)]
+        kept = [name for name in CONSTRAINTS if getattr(self, name)]
         if self.mode == "free" and kept:
             raise ConfigError(f"free texts keep no {kept[0]}", where=f"decoder.{kept[0]}", remedy="mode: frame")
         if self.literals and self.tone:
@@ -114,13 +117,13 @@ class VerseDecoder(Decoder[NetworkSettings[View], VerseSettings]):
     def shown(self, network: NetworkSettings[View], samples: int, guidance: str | None) -> dict[str, Any]:
         """The settings to show. Settings that the method or mode does not use are None or left out."""
         beam = self.method == "beam"
-        never = ["mode", "marks", "rhyme", "book", "tone", "method", "top_k", "temperature" if beam else "length_power"]
+        never = ["mode", *CONSTRAINTS, "book", "method", "top_k", "temperature" if beam else "length_power"]
         return {
             "protocol": self.mode,
             "decoder": "beam" if beam else "top-k",
             "k": None if beam else self.top_k,
             "beam": self.beam if beam else None,
-            "constraints": [name for name in ("marks", "rhyme", "tone") if getattr(self, name)],
+            "constraints": [name for name in CONSTRAINTS if getattr(self, name)],
             **({} if self.book == "mandarin" else {"book": self.book}),
             **self.changed((), [*never, "beam", *([] if self.mode == "free" else ["slack"])]),
             "samples": samples if samples > 1 else None,

@@ -1,1 +1,10 @@
-"""Constraints: what may come next, as masks over a vocabulary."""
+"""Constraints: what may come next, as masks over a vocabulary.
+
+`constraint.py` is the interface. The others by task:
+
+- verse: `frame.py` (format and tones), `rhyme.py`, `copies.py` (lines that a tune repeats). `places.py` and
+  `sound_classes.py` are parts of them. `espalier.tasks.verse_search.verse_constraint` combines them.
+- paraphrase: `trees.py` and `brackets.py` (trees), `words.py` (given words).
+- dialogue: `preorder.py`.
+- compose: `template.py`.
+"""

@@ -9,29 +9,41 @@ import torch
 from torch import Tensor
 
 from espalier.datasets.batch import Batch
+from espalier.io.errors import ConfigError
 from espalier.models.contract import State
 
 Batch_contra = TypeVar("Batch_contra", bound=Batch, contravariant=True)
 State_ = TypeVar("State_", bound=State)
 
+#: Where an error sends its reader.
+REMEDY = "see Constraint in espalier/decoding/constraints/constraint.py"
+
 
 class Constraint(Protocol[Batch_contra, State_]):
-    """A rule for the next token of every prefix."""
+    """A rule for the next token of every prefix.
+
+    A constraint may wrap another one: it holds its state and narrows its mask.
+    """
 
     def start(self, batch: Batch_contra) -> State_:
-        """The state before the first token."""
+        """The state before the first token, one row for each row of `batch`. `select` repeats and drops rows."""
         ...
 
     def mask(self, state: State_) -> Tensor:
-        """(batch, vocabulary) mask of allowed next tokens; at least one per row.
+        """(prefixes, vocabulary) mask of allowed next tokens, of the shape of the scores of the model's `step`.
 
         The mask is bool (True: allowed), or float (0 or -inf) to add to log-probabilities, which takes a fifth of the
-        time.
+        time. At least one token is allowed in each row: sampling raises an error if none is, and beam search returns
+        fewer sequences or none.
         """
         ...
 
     def advance(self, tokens: Tensor, state: State_) -> State_:
-        """The state after `tokens`, (batch,)."""
+        """The state after `tokens`, (prefixes,).
+
+        A prefix that ended may still be advanced. In beam search, so may a prefix of probability 0, even by a token
+        that is not allowed.
+        """
         ...
 
 
@@ -43,8 +55,19 @@ class Constrained(Generic[State_]):
     state: State_
 
     def masked(self, scores: Tensor) -> Tensor:
-        """Set log-probabilities to -inf where the constraint forbids a token."""
-        return masked(scores, self.constraint.mask(self.state))
+        """Set log-probabilities to -inf where the constraint forbids a token.
+
+        Raises:
+            ConfigError: the mask has another shape than the scores.
+        """
+        mask = self.constraint.mask(self.state)
+        if mask.shape != scores.shape:
+            raise ConfigError(
+                f"its mask has the shape {tuple(mask.shape)}, the model's scores {tuple(scores.shape)}",
+                where=f"constraint {type(self.constraint).__name__}",
+                remedy=REMEDY,
+            )
+        return masked(scores, mask)
 
     def advance(self, tokens: Tensor) -> Self:
         """The prefixes after `tokens`, (batch,)."""
@@ -56,7 +79,7 @@ class Constrained(Generic[State_]):
 
 
 def masked(scores: Tensor, mask: Tensor) -> Tensor:
-    """Set log-probabilities to -inf where the mask forbids a token."""
+    """Set log-probabilities to -inf where the mask forbids a token. `scores` may also be an additive mask."""
     return scores + mask if mask.is_floating_point() else torch.where(mask, scores, -torch.inf)
 
 
