@@ -1,4 +1,4 @@
-"""The command `list`: models, runs, tunes, templates and sources."""
+"""The command `list`: models, runs, tunes, forms, templates and sources."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 from rich.cells import cell_len
 
 from espalier.cli.models import models
+from espalier.frames.forms import NAMES, form_of
 from espalier.inference.registry import services_of
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
@@ -88,6 +89,14 @@ def _tunes(params: Params) -> Iterator[Row]:
         yield {"tune": name, "format": tune.pattern, "rhyme": tune.rhyme}
 
 
+def _forms(params: Params) -> Iterator[Row]:
+    """The forms that `espalier check --form` knows."""
+    for name in NAMES:
+        first = form_of(name)[0]
+        lines = first.get("format") or first.get("syllables") or first["meter"]
+        yield {"form": name, "lines": lines, "rhyme": first.get("rhyme", ""), "kinds": len(form_of(name))}
+
+
 def _variants(name: str) -> Iterator[Row]:
     """The variants of a tune by the book; * marks the one that is meant where none is named."""
     folder = models().books()
@@ -139,6 +148,7 @@ KINDS: Final[dict[str, Callable[[Params], Iterator[Row]]]] = {
     "models": _models,
     "runs": _runs,
     "tunes": _tunes,
+    "forms": _forms,
     "templates": _templates,
     "sources": _sources,
 }

@@ -132,3 +132,10 @@ def test_the_variants_of_a_tune_are_listed_with_the_one_that_is_meant(tmp_path: 
     assert [row[0] for row in rows] == ["江城子 1", "江城子 2", "江城子 3", "江城子 4", "江城子 5*"]
     assert rows[-1][1:] == ["4。", "A", "中平中平", "0", "169", "字字字字。"]
     assert "models are not listed by name" in cli(tmp_path, "list", "models", "x").err
+
+
+def test_forms_are_listed_with_their_lines_and_rhymes(tmp_path: Path, cli: Cli) -> None:
+    write(tmp_path, empty())
+    forms = {row["form"]: row for row in rows(cli(tmp_path, "list", "forms", "--json"))}
+    assert forms["五言绝句"] == {"form": "五言绝句", "lines": "5，5。5，5。", "rhyme": "AA", "kinds": 4}
+    assert forms["haiku"]["lines"] == "5/7/5" and forms["limerick"]["rhyme"] == "AABBA"

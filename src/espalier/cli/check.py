@@ -7,19 +7,20 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from espalier.cli.command import Command, parameter
 from espalier.cli.models import models
 from espalier.cli.requests import as_options, read_requests
 from espalier.cli.streams import told
-from espalier.frames.frame import frame_of
-from espalier.frames.report import Report
 from espalier.inference import requests as asked
 from espalier.inference.writer import ArgumentError
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.io.terminal import json_line, printable, printable_line
-from espalier.verse.ci_books import CiBooks, open_books
+
+if TYPE_CHECKING:
+    from espalier.frames.report import Report
+    from espalier.verse.ci_books import CiBooks
 
 #: How many of the other variants of a tune are shown.
 SHOWN = 3
@@ -50,6 +51,8 @@ class Check(Command):
 
     def run(self) -> None:
         """Check all texts."""
+        from espalier.verse.ci_books import open_books
+
         requests = read_requests(self.values["file"], self.given(), self.read, self.line)
         models().enter(self.values["profile"])
         # Rhymes are those of single characters; without its dictionary of phrases pypinyin is imported 0.3 s sooner.
@@ -76,6 +79,8 @@ class Check(Command):
 
     def report(self, request: asked.CheckRequest, options: Mapping[str, Any], books: CiBooks | None) -> Report:
         """The report on one text, by its own rules and by those of the options."""
+        from espalier.frames.frame import frame_of
+
         names = [field.name for field, *_ in asked.described(asked.CheckRequest) if field.name != "text"]
         own = {name: value for name in names if (value := getattr(request, name)) is not None}
         given = {name: value for name in names if (value := self.values.get(name)) is not None}

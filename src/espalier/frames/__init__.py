@@ -1,6 +1,7 @@
 """Frames: what a text must satisfy, by its characters, words and readings alone."""
 
 from espalier.frames.frame import Acrostic as Acrostic
+from espalier.frames.frame import Form as Form
 from espalier.frames.frame import Format as Format
 from espalier.frames.frame import Frame as Frame
 from espalier.frames.frame import Meter as Meter

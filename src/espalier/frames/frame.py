@@ -281,6 +281,19 @@ class Meter(Rule):
 
 
 @dataclass(frozen=True)
+class Form(Rule):
+    """A form by its name, such as "五言绝句" or "limerick" (`espalier.frames.forms`). It gives the other rules.
+
+    Args:
+        opening: which of the kinds of a form, from 1. By default, `check` finds the one that fits best, and `automaton`
+            takes the first.
+    """
+
+    form: str
+    opening: int | None = None
+
+
+@dataclass(frozen=True)
 class Template(Rule):
     """The top levels of a sentence's tree: "(S (NP) (VP) (.))". It takes a parser to see it: there is no automaton."""
 
@@ -289,5 +302,5 @@ class Template(Rule):
 
 #: The rules, each by its first field.
 KINDS: Final[tuple[type[Rule], ...]] = (
-    Format, Rhyme, Tones, Acrostic, Words, Tune, Syllables, Meter, Template,
+    Format, Rhyme, Tones, Acrostic, Words, Tune, Syllables, Meter, Form, Template,
 )  # fmt: skip

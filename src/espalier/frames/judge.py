@@ -11,6 +11,7 @@ from espalier.frames.check_lines import check_lines
 from espalier.frames.check_places import check_places
 from espalier.frames.chosen import chosen
 from espalier.frames.compiled import Said, compiled, needed
+from espalier.frames.forms import form_of
 from espalier.frames.grammars import NOTATIONS, Notation, grammar_of
 from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.lines import lines_of
@@ -27,6 +28,7 @@ ENGLISH: Final = {"syllables", "meter"}
 
 def automaton(said: Said, books: CiBooks | None) -> Automaton:
     """The automaton of a frame."""
+    said = kinds_of(said)[0]
     _require_characters(said)
     if is_english(said):
         return LineAutomaton(lines_of(said))
@@ -48,6 +50,7 @@ def grammar(
     """The grammar of a frame."""
     if notation not in NOTATIONS:
         raise ConfigError.unknown("notation", notation, NOTATIONS, where="notation")
+    said = kinds_of(said)[0]
     _require_characters(said)
     if is_english(said):
         what = "the words of the dictionary are too many for a grammar of English lines"
@@ -57,7 +60,32 @@ def grammar(
 
 
 def check(said: Said, text: str, books: CiBooks | None) -> Report:
-    """The report on a text. Traditional characters are read as Simplified ones."""
+    """The report on a text, by the kind of its form that fits best. Traditional characters are read as Simplified."""
+    reports = [_check(kind, text, books) for kind in kinds_of(said)]
+    return min(reports, key=lambda report: (not report.kept, report.faults))
+
+
+def kinds_of(said: Said) -> list[Said]:
+    """What the rules say, in each kind of their form.
+
+    Raises:
+        ConfigError: the form is unknown, has no such kind, or another rule says something else.
+    """
+    if "form" not in said:
+        return [said]
+    kinds = form_of(said["form"])
+    number, others = said.get("opening"), {name: said[name] for name in said.keys() - {"form", "opening"}}
+    if number is not None and not 1 <= number <= len(kinds):
+        remedy = f"there are {len(kinds)}, from 1"
+        raise ConfigError(f"no opening {number} of {said['form']}", where="opening", remedy=remedy)
+    if twice := next((name for name in ("format", "tones", "tune", "syllables", "meter") if name in others), None):
+        what = f"rules contradict each other: {twice} beside the form {said['form']}"
+        raise ConfigError(what, where=twice, remedy="leave out one of them")
+    chosen = kinds if number is None else [kinds[number - 1]]
+    return [{**kind, **({"rhymes": True} if "rhyme" in kind else {}), **others} for kind in chosen]
+
+
+def _check(said: Said, text: str, books: CiBooks | None) -> Report:
     _require_characters(said)
     if is_english(said):
         require_script(text, "en")

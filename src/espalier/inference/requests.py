@@ -82,6 +82,7 @@ class CheckRequest:
         str | None, Option("Words that begin the sentences, or, if there are more of them, the clauses.")
     ] = None
     words: Annotated[tuple[str, ...] | None, Option("A word that must occur; repeat it for more.")] = None
+    form: Annotated[str | None, Option("A form by its name; `espalier list forms` lists them.")] = None
     syllables: Annotated[str | None, Option("The syllables of each line, in English: 5/7/5")] = None
     meter: Annotated[
         str | None, Option("The meter of each line, in English: 'iambic pentameter', or one for each line with /.")

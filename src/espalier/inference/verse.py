@@ -93,9 +93,9 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
     def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
         """Formats as frames for which the model has symbols and positions."""
         simple = [self._simple(request) for request in requests]
-        if simple != list(requests):
-            warnings.warn(NOTE, InferenceWarning, stacklevel=2)
         rows = attempt(enumerate(simple), self._job)
+        if any(isinstance(row, VerseJob) and row.request != requests[row.row] for row in rows):
+            warnings.warn(NOTE, InferenceWarning, stacklevel=2)
         if not self.system.view.title and any(isinstance(row, VerseJob) and row.request.tune for row in rows):
             what = f"model {self.system.name} does not read the names of tunes; a tune gives its format alone"
             warnings.warn(what, InferenceWarning, stacklevel=2)
@@ -106,12 +106,14 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         if self.system.language != "zh":
             return request
         vocabulary = self.system.vocabulary
-        named = {name: getattr(request, name) for name in ("format", "acrostic", "tune", "tones")}
+        named = {name: getattr(request, name) for name in ("format", "acrostic", "tune")}
         written: dict[str, Any] = {
             name: read_as(text, lambda character: vocabulary.id_of(character) != UNK)
             for name, text in named.items()
             if text
         }
+        if request.tune and not (written["tune"] in tunes() or (self.tunes and written["tune"] in self.tunes)):
+            del written["tune"]
         return replace(request, **written)
 
     def _job(self, numbered: tuple[int, VerseRequest]) -> VerseJob:
