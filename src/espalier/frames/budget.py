@@ -11,9 +11,10 @@ import numpy as np
 from espalier.frames.automaton import Characters, State
 from espalier.frames.following import Following, Place
 from espalier.frames.points import points_of, within
-from espalier.frames.tokens import Ids, code_points
+from espalier.frames.trie import Ids
+from espalier.frames.utf8 import code_points
 
-#: More tokens than one token can add to what a text needs: by a rhyme group of rare characters, or a longer word.
+#: More tokens than one token can add to what a text needs: by a rhyme group of rare characters, or by a longer word.
 _JUMP: Final = 64
 #: So many of the characters that take the fewest tokens are looked at.
 _FEW: Final = 16

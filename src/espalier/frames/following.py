@@ -12,7 +12,9 @@ import numpy as np
 
 from espalier.frames.automaton import Automaton, Characters, PlacedAutomaton, State
 from espalier.frames.points import Points, any_within, points_of, within
-from espalier.frames.tokens import Ids, Level, Node, Tokens, bits, code_points, least, length, split
+from espalier.frames.tokens import Tokens
+from espalier.frames.trie import Ids, Level, Node
+from espalier.frames.utf8 import bits, code_points, least, length, split
 
 #: With so many tokens below a place of the trie, they are kept, at most `_MOST` times; with so many characters, arrays
 #: are searched instead of asking the automaton for each.

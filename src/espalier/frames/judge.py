@@ -50,6 +50,7 @@ def grammar(
     """The grammar of a frame."""
     if notation not in NOTATIONS:
         raise ConfigError.unknown("notation", notation, NOTATIONS, where="notation")
+    said = kinds_of(said)[0]
     _require_characters(said)
     if is_english(said):
         what = "the words of the dictionary are too many for a grammar of English lines"

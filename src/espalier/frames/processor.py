@@ -14,7 +14,8 @@ from espalier.frames.automaton import Automaton
 from espalier.frames.budget import Budget
 from espalier.frames.following import Following, Place
 from espalier.frames.spelling import Spelled
-from espalier.frames.tokens import split, tokens_of
+from espalier.frames.tokens import tokens_of
+from espalier.frames.utf8 import split
 from espalier.io.errors import ConfigError
 
 #: So many bytes of masks are kept, and the prefixes of so many lengths.
@@ -68,8 +69,7 @@ class FrameProcessor(LogitsProcessor):  # type: ignore[misc]
         Raises:
             ConfigError: a prompt ends inside a character.
         """
-        prompt = self._find_prompt(input_ids)
-        masks = [self.mask(tuple(ids), scores.shape[1]) for ids in input_ids[:, prompt:].tolist()]
+        masks = [self.mask(ids, scores.shape[1]) for ids in self._texts(input_ids)]
         forbidden = masks[0] if len(masks) == 1 else torch.stack(masks)
         return scores.masked_fill(forbidden.to(scores.device), -torch.inf)
 
@@ -123,21 +123,21 @@ class FrameProcessor(LogitsProcessor):  # type: ignore[misc]
             known = self._equal[key] = torch.from_numpy(forbidden)
         return known
 
-    def _find_prompt(self, input_ids: Tensor) -> int:
-        """The length of the prompt. `generate` goes on if all rows add one id to rows that are known; else it is new.
+    def _texts(self, input_ids: Tensor) -> list[tuple[int, ...]]:
+        """The ids after the prompt. The prompt is the old one if all rows add one id to rows that are known; else new.
 
         Raises:
-            ConfigError: a row of the prompt ends inside a character.
+            ConfigError: a row of a new prompt ends inside a character.
         """
         length = self._prompt.shape[1]
         if input_ids.shape[1] > length and torch.equal(self._prompt, input_ids[:, :length]):
             rows = [tuple(row) for row in input_ids[:, length:].tolist()]
             before = self._places.get(len(rows[0]) - 1, {}) if len(rows[0]) > 1 else {(): self.start}
             if all(row[:-1] in before for row in rows) and any(self.place(row) is not None for row in rows):
-                return length
+                return rows
         for number, row in enumerate(input_ids[:, -4:].tolist(), start=1):
             if split(self.tokens.text(row))[1]:
                 where = "prompt" if len(input_ids) == 1 else f"prompt {number}"
                 raise ConfigError("it ends inside a character", where=where, remedy="end it after a whole character")
         self._prompt, self._places = input_ids.clone(), {}
-        return input_ids.shape[1]
+        return [()] * len(input_ids)

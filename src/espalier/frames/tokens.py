@@ -1,110 +1,19 @@
-"""The bytes that each token of a tokenizer stands for, and a trie of them by characters."""
+"""The bytes that each token of a tokenizer stands for."""
 
 from __future__ import annotations
 
 import json
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-import numpy as np
-import numpy.typing as npt
-
+from espalier.frames.trie import Level, Node, Tails
+from espalier.frames.utf8 import ASCII, FOLLOWS, LEADS, is_part, length
 from espalier.io.errors import ConfigError
-
-Ids = npt.NDArray[np.int64]
-
-#: Bytes that begin a character of several bytes, and those that go on. With them and ASCII any text can be spelled.
-_LEADS, _FOLLOWS, _ASCII = range(0xC2, 0xF1), range(0x80, 0xC0), (0x0A, *range(0x20, 0x7F))
-
-
-@dataclass(slots=True)
-class Node:
-    """A place in tokens, between two characters.
-
-    Attributes:
-        children: what may come next.
-        ends: the tokens that end here.
-        parts: of tokens that end inside the next character: the range of code points that it can still be, and the id.
-        size: the number of tokens below.
-    """
-
-    children: dict[str, Node] = field(default_factory=dict)
-    ends: list[int] = field(default_factory=list)
-    parts: list[tuple[int, int, int]] = field(default_factory=list)
-    size: int = 0
-
-    def add(self, token: int, rest: bytes) -> bool:
-        """Add a token that goes on with the bytes `rest`; False if no text has these bytes."""
-        whole, lead = split(rest)
-        try:
-            characters = whole.decode()
-        except UnicodeDecodeError:
-            return False
-        node, path = self, [self]
-        for character in characters:
-            path.append(node := node.children.setdefault(character, Node()))
-        if lead:
-            node.parts.append((*code_points(lead), token))
-        else:
-            node.ends.append(token)
-        for each in path:
-            each.size += 1
-        return True
-
-
-class Level:
-    """Places of the trie.
-
-    Attributes:
-        size: the number of tokens below.
-        width: the number of characters, whole or begun, that come next.
-    """
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self.nodes, self.size = nodes, sum(node.size for node in nodes)
-        self.width = sum(len(node.children) + len(node.parts) for node in nodes)
-
-    @cached_property
-    def single(self) -> tuple[Ids, Ids]:
-        """(m,) both: code points, and the tokens that end after them."""
-        items = [item for node in self.nodes for item in node.children.items()]
-        pairs = [(ord(character), token) for character, child in items for token in child.ends]
-        points, tokens = np.array(pairs, np.int64).reshape(-1, 2).T
-        return points, tokens
-
-    @cached_property
-    def parts(self) -> tuple[Ids, Ids, Ids]:
-        """(n,) all: the ranges of code points, from the first to before the last, of tokens that end inside one."""
-        first, last, tokens = np.array([part for node in self.nodes for part in node.parts], np.int64).reshape(-1, 3).T
-        return first, last, tokens
-
-    @cached_property
-    def deep(self) -> tuple[Ids, Sequence[tuple[str, Sequence[Node]]]]:
-        """(k,) both: code points after which tokens go on, and the places behind each character."""
-        places = defaultdict[str, list[Node]](list)
-        for character, child in (item for node in self.nodes for item in node.children.items()):
-            if child.children or child.parts:
-                places[character].append(child)
-        return np.array([*map(ord, places)], np.int64), [*places.items()]
-
-
-class Tails:
-    """Tokens that begin with bytes that go on with a character.
-
-    Attributes:
-        bits: (n,) the bits of these bytes, and `nodes`, the tries of what follows them.
-        ends: (m,) the tokens that are these bytes alone, and `at`, (m,) the index of the bytes of each.
-    """
-
-    def __init__(self, tries: Mapping[bytes, Node]) -> None:
-        self.bits, self.nodes = np.array([*map(bits, tries)], np.int64), [*tries.values()]
-        pairs = [(at, token) for at, node in enumerate(self.nodes) for token in node.ends]
-        self.at, self.ends = np.array(pairs, np.int64).reshape(-1, 2).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +47,7 @@ class Tokens:
         tries = defaultdict[bytes, Node](Node)
         for token, spelled in enumerate(self.spelled):
             if spelled and (self.has_parts or not is_part(spelled)):
-                rest = spelled.lstrip(bytes(_FOLLOWS))
+                rest = spelled.lstrip(bytes(FOLLOWS))
                 tries[spelled[: len(spelled) - len(rest)]].add(token, rest)
         return tries
 
@@ -163,12 +72,12 @@ class Tokens:
     @cached_property
     def has_parts(self) -> bool:
         """Whether the rest of any character can be spelled; if not, tokens that are parts of one are not used."""
-        return all(bytes([byte]) in self.single for byte in _FOLLOWS)
+        return all(bytes([byte]) in self.single for byte in FOLLOWS)
 
     @cached_property
     def spells_all(self) -> bool:
         """Whether there is a token for each byte of a text."""
-        return self.has_parts and all(bytes([byte]) in self.single for byte in (*_ASCII, *_LEADS))
+        return self.has_parts and all(bytes([byte]) in self.single for byte in (*ASCII, *LEADS))
 
     def spells(self, character: str) -> bool:
         """Whether tokens spell a character alone."""
@@ -191,46 +100,6 @@ class Tokens:
     def text(self, ids: Sequence[int]) -> bytes:
         """The bytes of a row of ids."""
         return b"".join(self.spelled[i] or b"" for i in ids if i < len(self.spelled))
-
-
-def is_part(spelled: bytes) -> bool:
-    """Whether bytes begin or end inside a character."""
-    return spelled[0] in _FOLLOWS or bool(split(spelled)[1])
-
-
-def split(spelled: bytes) -> tuple[bytes, bytes]:
-    """Bytes without, and the bytes of, a last character that is not whole."""
-    size = len(spelled) - len(spelled.rstrip(bytes(_FOLLOWS))) + 1
-    if size > min(3, len(spelled)) or length(spelled[-size:]) <= size:
-        return spelled, b""
-    return spelled[:-size], spelled[-size:]
-
-
-def length(spelled: bytes) -> int:
-    """The number of bytes of the character that begins so."""
-    lead = spelled[0]
-    return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-
-
-def code_points(lead: bytes) -> tuple[int, int]:
-    """The first code point whose character begins with these bytes, and the one after the last."""
-    value, shift = bits(lead), 6 * (length(lead) - len(lead))
-    return max(value << shift, least(lead)), value + 1 << shift
-
-
-def least(lead: bytes) -> int:
-    """The first code point with so many bytes as a character that begins so."""
-    return (0, 0x80, 0x800, 0x10000)[length(lead) - 1]
-
-
-def bits(part: bytes) -> int:
-    """The bits of the code point that bytes of a character give, from its first byte on or not."""
-    value = 0
-    for byte in part:
-        value = value << 6 | byte & (
-            0x3F if byte in _FOLLOWS else 0x7F if byte < 0x80 else 0x1F if byte < 0xE0 else 0x0F
-        )
-    return value
 
 
 _KNOWN: Final = WeakKeyDictionary[Any, Tokens]()
@@ -272,7 +141,7 @@ def _speller(tokenizer: Any) -> Any:
     decoder = json.loads(backend.to_str())["decoder"] if backend is not None else {"type": "Metaspace"}
     kinds = {each["type"]: each for each in (decoder or {}).get("decoders", [decoder or {"type": "Fuse"}])}
     if "ByteLevel" in kinds:
-        return lambda piece: bytes(map(_BYTES.__getitem__, piece))
+        return lambda piece: bytes(map(_BYTES.__getitem__, piece)) if _BYTES.keys() >= {*piece} else None
     if "WordPiece" in kinds:
         return lambda piece: _of_word(piece, kinds["WordPiece"]["prefix"])
     if unknown := sorted(kinds.keys() - {"Metaspace", "Replace", "ByteFallback", "Fuse", "Strip"}):
