@@ -180,6 +180,7 @@ MISTAKES = {
     "the name of a built-in entry": ("verse_lstm", '["verse_lstm"]', '["songnet"]', "train mylstm"),
     "a module that fails": ("verse_lstm", "VerseLSTM)\n", "LSTM)\n", "train mylstm"),
     "no `metrics`": ("words", "metrics = (", "numbers = (", "score mylstm"),
+    "a metric that reads a missing column": ("words", '["text"]]', '["texts"]]', "score mylstm"),
     "a metric with too few rows": ("words", '["text"]]', '["text"][:1]]', "score mylstm"),
 }  # fmt: skip
 

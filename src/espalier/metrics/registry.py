@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ConfigError, EspalierError, said_by
 from espalier.io.registry import Registry
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import PARTS, Family, Part
@@ -140,17 +140,37 @@ class Own(Family[Tabled]):
         """(texts, k), one row per row of `outputs.table`.
 
         Raises:
-            ConfigError: the family is not registered, or returns another number of rows or values that are not finite
-                numbers.
+            ConfigError: the family is not registered, fails, or returns another number of rows or values that are not
+                finite numbers, or a metric fails on their sum.
         """
-        rows, texts = np.asarray(self.family("scoring.own_metrics").statistics(outputs)), len(outputs.table)
+        own, texts = self.family("scoring.own_metrics"), len(outputs.table)
+        try:
+            rows = np.asarray(own.statistics(outputs))
+        except EspalierError:
+            raise
+        except Exception as error:  # whatever a user's code raises is the user's to correct
+            raise ConfigError(
+                f"its statistics fail ({said_by(error, __file__)})",
+                where=f"METRICS['{self.metric}']",
+                remedy=f"correct the module; outputs.table has the columns {', '.join(map(str, outputs.table))}",
+            ) from error
         if rows.ndim != 2 or len(rows) != texts or rows.dtype.kind not in "bif" or not np.isfinite(rows).all():
             raise ConfigError(
                 f"its statistics are {rows.dtype} of shape {rows.shape}, for {texts} texts",
                 where=f"METRICS['{self.metric}']",
-                remedy="return (texts, k) finite numbers; see espalier/metrics/registry.py",
+                remedy="return (texts, k) finite numbers; see Family in espalier/metrics/family.py",
             )
-        return rows.astype(float)
+        rows = rows.astype(float)
+        for metric in own.metrics:
+            try:
+                metric.aggregate(rows.sum(axis=0))
+            except Exception as error:
+                raise ConfigError(
+                    f"{metric.name} fails on the sum of {rows.shape[1]} columns ({type(error).__name__}: {error})",
+                    where=f"METRICS['{self.metric}']",
+                    remedy="name columns that the statistics have, counted from 0",
+                ) from error
+        return rows
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
