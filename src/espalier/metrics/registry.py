@@ -1,7 +1,8 @@
 """The families of metrics by name. Those of a task stand under TASK/NAME, a user's own under NAME, for any task.
 
 To add one, in a module listed under `plugins` in params.yaml: `METRICS["mine"] = Mine`, a class with the base `Family`.
-A run names it as `scoring: {own_metrics: {mine: VERSION}}`.
+A run names it as `scoring: {own_metrics: {mine: VERSION}}`. A family of a task is not only registered here, but also
+listed where the task's families are (CONTRIBUTING.md, "Add a metric to a task").
 """
 
 from __future__ import annotations
