@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-import traceback
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from pathlib import Path
 from typing import Any, Final
 
 from espalier.corpora.readers import READERS
@@ -15,7 +13,7 @@ from espalier.datasets.encoding import Split, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.structure.structures import STRUCTURES
 from espalier.inference.registry import SERVICES
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ConfigError, said_by
 from espalier.io.registry import Registry, check_members, see
 from espalier.metrics.family import Family
 from espalier.metrics.registry import METRICS
@@ -65,18 +63,10 @@ def _import(name: str, where: str) -> None:
             raise ConfigError(error.what, where=f"{where}: {name}: {error.where}", remedy=error.remedy) from error
         missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or "?")
         raise ConfigError(
-            f"cannot import {name} ({type(error).__name__}: {error}{_line(error)})",
+            f"cannot import {name} ({said_by(error, __file__)})",
             where=where,
             remedy="name a module that Python can import from the project's root" if missing else "correct the module",
         ) from error
-
-
-def _line(error: Exception) -> str:
-    """The place where a module failed: the last line of the traceback outside packages and this file."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    files = [(Path(frame.filename), frame.lineno) for frame in frames]
-    own = [(file, line) for file, line in files if file != Path(__file__) and "site-packages" not in file.parts]
-    return f", {own[-1][0].name} line {own[-1][1]}" if own else ""
 
 
 def _check(before: Mapping[str, Mapping[str, Any]]) -> None:

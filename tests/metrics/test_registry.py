@@ -86,6 +86,23 @@ def test_what_is_no_statistics_is_refused(words: None, monkeypatch: pytest.Monke
         Own("words").statistics(OUTPUTS)
 
 
+def test_an_error_of_an_own_family_is_one_line_with_its_place_and_the_columns(
+    words: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Words, "statistics", lambda self, outputs: [[len(each)] for each in outputs.table["texts"]])
+    told = r"METRICS\['words'\]: its statistics fail \(KeyError: 'texts', test_registry.py line \d+\); .* columns text$"
+    with pytest.raises(ConfigError, match=told):
+        Own("words").statistics(OUTPUTS)
+
+
+def test_a_metric_that_names_a_column_beyond_the_statistics_is_refused(
+    words: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Words, "metrics", (Metric("length", ratio(0, 2), signature_of("length")),))
+    with pytest.raises(ConfigError, match=r"METRICS\['words'\]: length fails on the sum of 2 columns \(IndexError"):
+        Own("words").statistics(OUTPUTS)
+
+
 @pytest.mark.parametrize("name", ["nowhere", "verse/format"])
 def test_a_name_of_no_own_family_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=rf"scoring\.own_metrics: unknown metric '{name}'; allowed: \(none defined\)"):

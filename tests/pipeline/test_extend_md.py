@@ -158,8 +158,11 @@ def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -
             add(file, more)
 
     # The same number of words as counted by hand, for two tasks.
-    for run in ("mypairs", "mylstm"):
-        texts = read_table(folder / f"data/outputs/mine/{run}.parquet")["text"]
+    columns = {row["task"]: re.findall(r"`(\w+)`", row["columns"]) for row in PAGE.table("task", "columns")}
+    for run, task in (("mypairs", "paraphrase"), ("mylstm", "verse")):
+        outputs = read_table(folder / f"data/outputs/mine/{run}.parquet")
+        assert {*columns[task]} <= {*outputs}
+        texts = outputs["text"]
         mean = sum(len(text.split()) for text in texts) / len(texts)
         assert read_json(folder / f"metrics/mine/{run}.json")["words_a_text"] == pytest.approx(mean, rel=1e-4)
         details = read_json(folder / f"metrics/details/mine/{run}.json")
@@ -191,6 +194,7 @@ MISTAKES = {
     "no `metrics`": ("words", "metrics = (", "numbers = (", "score mylstm"),
     "a mask that allows nothing": ("distinct", "fresh, allowed)", "fresh, allowed) - torch.inf", "decode mydistinct"),
     "a mask of one row": ("distinct", "fresh, allowed)", "fresh, allowed)[:1]", "decode mydistinct"),
+    "a metric that reads a missing column": ("words", '["text"]]', '["texts"]]', "score mylstm"),
     "a metric with too few rows": ("words", '["text"]]', '["text"][:1]]', "score mylstm"),
 }  # fmt: skip
 

@@ -117,6 +117,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "sonnet",
         r"runs\.songnet_free\.scoring: unknown key 'ruels'; allowed: own_metrics, rhyme_rule, rules$",
     ),
+    (
+        "runs/songnet_free/scoring",
+        {"own_metrics": {"mine": 1}},
+        r"\.scoring: own_metrics: unknown metric 'mine'; metrics of your own: none, as no module below plugins",
+    ),
     ("presets/guig/scoring", {"alphas": [1.2]}, r"\.scoring: alphas\.0: .*less than or equal to 1"),
     ("presets/guig/scoring", {"alphas": [0.8, 0.8]}, r"\.scoring: alphas: .*a value stands twice"),
     (

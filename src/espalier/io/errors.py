@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,6 +20,19 @@ class EspalierError(Exception):
         self.what, self.where, self.remedy = what, where, remedy
         parts = [f"{where}: " if where is not None else "", what, f"; {remedy}" if remedy else ""]
         super().__init__(" ".join("".join(parts).split()))
+
+
+def said_by(error: Exception, caught_in: str) -> str:
+    """What an error of a user's code says: its type, its message, and the last line outside packages that raised it.
+
+    Args:
+        caught_in: the file that calls the user's code, which is not named.
+    """
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    files = [(Path(frame.filename), frame.lineno) for frame in frames]
+    own = [(file, line) for file, line in files if file != Path(caught_in) and "site-packages" not in file.parts]
+    place = f", {own[-1][0].name} line {own[-1][1]}" if own else ""
+    return f"{type(error).__name__}: {error}{place}"
 
 
 class ConfigError(EspalierError):

@@ -1,7 +1,8 @@
 """The families of metrics by name. Those of a task stand under TASK/NAME, a user's own under NAME, for any task.
 
 To add one, in a module listed under `plugins` in params.yaml: `METRICS["mine"] = Mine`, a class with the base `Family`.
-A run names it as `scoring: {own_metrics: {mine: VERSION}}`.
+A run names it as `scoring: {own_metrics: {mine: VERSION}}`. A family of a task is not only registered here, but also
+listed where the task's families are (CONTRIBUTING.md, "Add a metric to a task").
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ConfigError, EspalierError, said_by
 from espalier.io.registry import Registry
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import PARTS, Family, Part
@@ -140,17 +141,37 @@ class Own(Family[Tabled]):
         """(texts, k), one row per row of `outputs.table`.
 
         Raises:
-            ConfigError: the family is not registered, or returns another number of rows or values that are not finite
-                numbers.
+            ConfigError: the family is not registered, fails, or returns another number of rows or values that are not
+                finite numbers, or a metric fails on their sum.
         """
-        rows, texts = np.asarray(self.family("scoring.own_metrics").statistics(outputs)), len(outputs.table)
+        own, texts = self.family("scoring.own_metrics"), len(outputs.table)
+        try:
+            rows = np.asarray(own.statistics(outputs))
+        except EspalierError:
+            raise
+        except Exception as error:  # whatever a user's code raises is the user's to correct
+            raise ConfigError(
+                f"its statistics fail ({said_by(error, __file__)})",
+                where=f"METRICS['{self.metric}']",
+                remedy=f"correct the module; outputs.table has the columns {', '.join(map(str, outputs.table))}",
+            ) from error
         if rows.ndim != 2 or len(rows) != texts or rows.dtype.kind not in "bif" or not np.isfinite(rows).all():
             raise ConfigError(
                 f"its statistics are {rows.dtype} of shape {rows.shape}, for {texts} texts",
                 where=f"METRICS['{self.metric}']",
-                remedy="return (texts, k) finite numbers; see espalier/metrics/registry.py",
+                remedy="return (texts, k) finite numbers; see Family in espalier/metrics/family.py",
             )
-        return rows.astype(float)
+        rows = rows.astype(float)
+        for metric in own.metrics:
+            try:
+                metric.aggregate(rows.sum(axis=0))
+            except Exception as error:
+                raise ConfigError(
+                    f"{metric.name} fails on the sum of {rows.shape[1]} columns ({type(error).__name__}: {error})",
+                    where=f"METRICS['{self.metric}']",
+                    remedy="name columns that the statistics have, counted from 0",
+                ) from error
+        return rows
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

@@ -73,5 +73,6 @@ class Scoring(Settings):
         known = sorted(own_names())
         for name in versions:
             if name not in known:
-                raise ValueError(f"unknown metric '{name}'; METRICS has {', '.join(known) or 'none'}")
+                own = ", ".join(known) or "none, as no module below plugins adds one to METRICS under a name without /"
+                raise ValueError(f"unknown metric '{name}'; metrics of your own: {own}")
         return versions
