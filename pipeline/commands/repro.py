@@ -97,11 +97,10 @@ def repro(targets: list[str], jobs: int) -> None:
 
 def _check_params() -> None:
     """Report mistakes in params.yaml and missing versions before any stage starts."""
-    from pipeline.params.read import load_params
-    from pipeline.params.versions import check_versions, read_versions
+    from pipeline.params import read, versions
 
     if layout.PARAMS.exists():
-        check_versions(load_params(), read_versions())
+        versions.check_versions(read.load_params(), versions.read_versions())
 
 
 def out_of_date(targets: list[str]) -> dict[str, set[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -51,16 +50,13 @@ class Check(Command):
 
     def run(self) -> None:
         """Check all texts."""
-        from espalier.verse.ci_books import open_books
+        from espalier.cli.framed import books_of, say
 
         requests = read_requests(self.values["file"], self.given(), self.read, self.line)
         models().enter(self.values["profile"])
-        # Rhymes are those of single characters; without its dictionary of phrases pypinyin is imported 0.3 s sooner.
-        os.environ.setdefault("PYPINYIN_NO_PHRASES", "1")
         with as_options(self.names):
             options = self.chosen(requests)
-        folder, failed = self.values["books"] or models().books(), False
-        books = open_books(folder) if folder else None
+        books, failed = books_of(self.values), False
         for request in requests:
             try:
                 report = self.report(request, options, books)
@@ -68,8 +64,6 @@ class Check(Command):
                 if len(requests) == 1:
                     raise
                 report = None
-                from espalier.cli.progress import say
-
                 say(f"espalier: {request.name}: {printable_line(told(error))}")
             failed = failed or report is None or not report.kept
             if report is not None:
@@ -79,7 +73,7 @@ class Check(Command):
 
     def report(self, request: asked.CheckRequest, options: Mapping[str, Any], books: CiBooks | None) -> Report:
         """The report on one text, by its own rules and by those of the options."""
-        from espalier.frames.frame import frame_of
+        from espalier.cli.framed import frame_of
 
         names = [field.name for field, *_ in asked.described(asked.CheckRequest) if field.name != "text"]
         own = {name: value for name in names if (value := getattr(request, name)) is not None}

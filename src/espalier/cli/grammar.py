@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from espalier.cli.check import BOOKS
 from espalier.cli.command import Command
 from espalier.cli.models import models
 from espalier.cli.requests import as_options
-from espalier.frames.frame import frame_of
-from espalier.frames.judge import Grammar as Written
 from espalier.inference import requests as asked
 from espalier.inference.writer import ArgumentError, InferenceWarning
 from espalier.io.errors import ConfigError
 from espalier.io.terminal import json_line
-from espalier.verse.ci_books import open_books
+
+if TYPE_CHECKING:
+    from espalier.frames.judge import Grammar as Written
 
 
 class Grammar(Command):
@@ -36,7 +35,6 @@ class Grammar(Command):
     def run(self) -> None:
         """Print the grammar, and note what was chosen for it."""
         models().enter(self.values["profile"])
-        os.environ.setdefault("PYPINYIN_NO_PHRASES", "1")  # rhymes are those of single characters
         with as_options(self.names):
             found = self.written(self.chosen([]))
         if self.values["json"]:
@@ -52,14 +50,15 @@ class Grammar(Command):
 
     def written(self, options: Mapping[str, Any]) -> Written:
         """The grammar of the frame that the options say."""
+        from espalier.cli.framed import books_of, frame_of
+
         rules = {field.name: self.values.get(field.name) for field, *_ in self.fields}
         of_frame = {name: value for name, value in options.items() if name in ("book", "tone", "rare")}
         marks = True if rules["tune"] is not None else None
-        folder = self.values["books"] or models().books()
         try:
             return frame_of({**rules, **of_frame, "marks": marks}).grammar(
                 options.get("notation", "lark"),
-                open_books(folder) if folder else None,
+                books_of(self.values),
                 options.get("groups", ()),
                 options.get("repeated", ""),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -77,17 +78,13 @@ class RaggedSplit(Generic[V]):
     @classmethod
     def load(cls, path: Path, vocabulary: V) -> Self:
         """Read a split written by `save`."""
-        from espalier.io.tables import read_lists  # with pyarrow, which a loaded model does without
-
-        ids, columns = read_lists(path, cls.names(vocabulary))
+        ids, columns = _tables().read_lists(path, cls.names(vocabulary))
         return cls(ids, {name: Ragged(*lists) for name, lists in columns.items()}, vocabulary)
 
     def save(self, path: Path) -> None:
         """Write as Parquet."""
-        from espalier.io.tables import write_lists
-
         columns = {name: self.columns[name] for name in self.names(self.vocabulary)}
-        write_lists(path, self.ids, {name: (column.flat, column.offsets) for name, column in columns.items()})
+        _tables().write_lists(path, self.ids, {name: (column.flat, column.offsets) for name, column in columns.items()})
 
     @classmethod
     def names(cls, vocabulary: V) -> tuple[str, ...]:
@@ -101,3 +98,10 @@ class RaggedSplit(Generic[V]):
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+def _tables() -> ModuleType:
+    """The module of tables, imported when it is used: it brings pyarrow, which a loaded model does without."""
+    from espalier.io import tables
+
+    return tables

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from espalier.text.language import HAN
 
 #: A state of an automaton: an immutable value, to be compared and hashed but not read.
 State = Hashable
+State_ = TypeVar("State_", bound=Hashable)
 
 #: The classes of characters that are too large to be listed, by name: "han" is every Han character.
 OPEN: Final[dict[str, re.Pattern[str]]] = {"han": re.compile(f"[{HAN}]")}
@@ -38,7 +39,7 @@ class Characters:
         return bool(self.some or self.open)
 
 
-class Automaton(Protocol):
+class Automaton(Protocol[State_]):
     """The texts that keep a frame, read character by character. `Frame.automaton` compiles it.
 
     It is exact: a text is accepted if and only if it keeps the frame in the frame's own layout (`Frame.layout`). It is
@@ -49,35 +50,35 @@ class Automaton(Protocol):
     """
 
     @property
-    def start(self) -> Any:
+    def start(self) -> State_:
         """The state before the first character."""
         ...
 
-    def step(self, state: Any, character: str) -> Any | None:
+    def step(self, state: State_, character: str) -> State_ | None:
         """The state after one more character; None if no text that keeps the frame goes on so."""
         ...
 
-    def allowed(self, state: Any) -> Characters:
+    def allowed(self, state: State_) -> Characters:
         """The characters that may come next: those for which `step` is not None. Empty only if the text is complete."""
         ...
 
-    def accepts(self, state: Any) -> bool:
+    def accepts(self, state: State_) -> bool:
         """Whether the text may end here."""
         ...
 
-    def remaining(self, state: Any) -> int:
+    def remaining(self, state: State_) -> int:
         """The least number of characters that are still needed; 0 if and only if the text may end here."""
         ...
 
 
 @runtime_checkable
-class PlacedAutomaton(Automaton, Protocol):
+class PlacedAutomaton(Automaton[State_], Protocol[State_]):
     """An automaton that knows what whole sets of characters lead to, so that they are followed at once."""
 
-    def common(self, state: Any) -> Any | None:
+    def common(self, state: State_) -> State_ | None:
         """The state after any of the allowed characters, if it is one; None if they lead, or may lead, to several."""
         ...
 
-    def ahead(self, state: Any) -> Characters:
+    def ahead(self, state: State_) -> Characters:
         """A set that has all characters that may come after the next one; it may have more."""
         ...

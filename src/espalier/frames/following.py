@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import compress
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class Following:
     characters can all be spelled (`Spelled`).
     """
 
-    def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
+    def __init__(self, automaton: Automaton[Any], tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
         self.placed = automaton if isinstance(automaton, PlacedAutomaton) else None
         self._below: dict[tuple[State, Level], Ids] = {}

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from espalier.frames import judge
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 
@@ -49,19 +50,15 @@ class Frame:
         Raises:
             ConfigError: the rules contradict each other, or a book is not given.
         """
-        from espalier.frames.judge import check
+        return judge.check(self.says(), text, books)
 
-        return check(self.says(), text, books)
-
-    def automaton(self, books: CiBooks | None = None) -> Automaton:
+    def automaton(self, books: CiBooks | None = None) -> Automaton[Any]:
         """What may follow in a text that keeps the frame, character by character.
 
         Raises:
             ConfigError: no text keeps the frame, it has no format, or a book is not given.
         """
-        from espalier.frames.judge import automaton
-
-        return automaton(self.says(), books)
+        return judge.automaton(self.says(), books)
 
     def processor(
         self, tokenizer: Any, max_new_tokens: int | None = None, books: CiBooks | None = None
@@ -95,9 +92,7 @@ class Frame:
         Raises:
             ConfigError: as `automaton`; a group or the repeated words do not suit, or the grammar is too large.
         """
-        from espalier.frames.judge import grammar
-
-        return grammar(self.says(), books, notation, groups, repeated)
+        return judge.grammar(self.says(), books, notation, groups, repeated)
 
     def says(self) -> dict[str, Any]:
         """What the rules say, by the name of each property.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
@@ -82,7 +82,7 @@ class Graph:
         return meets
 
 
-def explored(automaton: Automaton) -> Graph:
+def explored(automaton: Automaton[Any]) -> Graph:
     """The graph of an automaton. Characters of an open class that no rule names lead to one state.
 
     Raises:
@@ -96,7 +96,7 @@ def explored(automaton: Automaton) -> Graph:
         named |= found
 
 
-def _explored(automaton: Automaton, named: frozenset[str]) -> tuple[Graph, frozenset[str]]:
+def _explored(automaton: Automaton[Any], named: frozenset[str]) -> tuple[Graph, frozenset[str]]:
     """The graph, if the rules name no other characters than these, and those that they name."""
     arcs, found, left = dict[State, Mapping[State, Characters]](), set[str](), [automaton.start]
     final = set[State]()
@@ -131,7 +131,7 @@ def _explored(automaton: Automaton, named: frozenset[str]) -> tuple[Graph, froze
     return Graph(automaton.start, arcs, frozenset(final)), frozenset(found)
 
 
-def grammar_of(automaton: Automaton, notation: Notation) -> str:
+def grammar_of(automaton: Automaton[Any], notation: Notation) -> str:
     """A grammar of exactly the texts of an automaton.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from espalier.frames.automaton import Automaton
 from espalier.frames.check_lines import check_lines
@@ -26,7 +26,7 @@ from espalier.verse.variants import Variant
 ENGLISH: Final = {"syllables", "meter"}
 
 
-def automaton(said: Said, books: CiBooks | None) -> Automaton:
+def automaton(said: Said, books: CiBooks | None) -> Automaton[Any]:
     """The automaton of a frame."""
     said = kinds_of(said)[0]
     _require_characters(said)

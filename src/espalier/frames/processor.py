@@ -46,7 +46,7 @@ class FrameProcessor(LogitsProcessor):  # type: ignore[misc]
         ConfigError: `max_new_tokens` are too few for the frame, or the tokenizer cannot spell it.
     """
 
-    def __init__(self, automaton: Automaton, tokenizer: Any, max_new_tokens: int | None = None) -> None:
+    def __init__(self, automaton: Automaton[Any], tokenizer: Any, max_new_tokens: int | None = None) -> None:
         self.tokens = tokens_of(tokenizer)
         spelled = automaton if self.tokens.spells_all else Spelled(automaton, self.tokens)
         self.following = Following(spelled, self.tokens)

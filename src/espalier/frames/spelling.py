@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from espalier.frames.automaton import Automaton, Characters, State
 from espalier.frames.points import points_of
@@ -21,7 +21,7 @@ class Spelled:
         ConfigError: no text of the frame can be spelled. It names characters that the tokenizer lacks.
     """
 
-    def __init__(self, automaton: Automaton, tokens: Tokens) -> None:
+    def __init__(self, automaton: Automaton[Any], tokens: Tokens) -> None:
         self.automaton, self.tokens = automaton, tokens
         self.start, self.accepts, self.remaining = automaton.start, automaton.accepts, automaton.remaining
         self._finishes: dict[State, bool] = {}

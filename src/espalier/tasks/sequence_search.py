@@ -30,16 +30,15 @@ def decode(
     max_ids: int,
 ) -> list[list[Hypothesis]]:
     """The texts for each prompt of a batch: one by sampling, with score NaN; at most `beam` by search."""
-    from espalier.decoding.beam import Hypothesis, beam_search
-    from espalier.decoding.sampling import sample
+    from espalier.decoding import beam, sampling
 
     if decoder.method == "beam":
-        return beam_search(
+        return beam.beam_search(
             model, batch, beam=decoder.beam, max_ids=max_ids, begin=BOS, end=EOS,
             length_power=decoder.length_power, constraint=constraint,
         )  # fmt: skip
-    texts = sample(
+    texts = sampling.sample(
         model, batch, seeds=list(seeds), max_ids=max_ids, begin=BOS, end=EOS,
         top_k=decoder.top_k, temperature=decoder.temperature, constraint=constraint,
     )  # fmt: skip
-    return [[Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]
+    return [[beam.Hypothesis(ids, float("nan"), float("nan"))] for ids in texts]

@@ -240,15 +240,13 @@ def verse_constraint(
     Raises:
         ConfigError: the decoder's book is missing, or is for another language.
     """
-    from espalier.decoding.constraints.copies import CopyConstraint
-    from espalier.decoding.constraints.frame import FrameConstraint, MaximumLength
-    from espalier.decoding.constraints.rhyme import RhymeConstraint
+    from espalier.decoding.constraints import copies, frame, rhyme
 
     if decoder.mode == "free":
-        return MaximumLength(vocabulary, decoder.slack)
+        return frame.MaximumLength(vocabulary, decoder.slack)
     sounds = Sounds(vocabulary.language, decoder.book, decoder.by_tone, books, decoder.rare)
-    frame = FrameConstraint(vocabulary, decoder.marks, sounds, rhymes_only=not decoder.tone)
-    return CopyConstraint(RhymeConstraint(frame) if decoder.rhyme else frame)
+    framed = frame.FrameConstraint(vocabulary, decoder.marks, sounds, rhymes_only=not decoder.tone)
+    return copies.CopyConstraint(rhyme.RhymeConstraint(framed) if decoder.rhyme else framed)
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:

@@ -8,7 +8,7 @@ readings, on request, are all that pypinyin knows, such as shà for 接.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import resources
 from typing import Final, Literal
@@ -41,9 +41,7 @@ def mandarin_readings(character: str, *, rare: bool = False) -> frozenset[str]:
 
 def mandarin_characters() -> Iterable[str]:
     """All characters that have a reading."""
-    from pypinyin.constants import PINYIN_DICT
-
-    return dict.fromkeys([*_dictionary(), *map(chr, PINYIN_DICT)])
+    return dict.fromkeys([*_dictionary(), *map(chr, _pypinyin())])
 
 
 @lru_cache(maxsize=65536)
@@ -56,10 +54,16 @@ def _readings(character: str, rare: bool) -> frozenset[tuple[str | None, Tone | 
 
 def _finals(character: str, rare: bool) -> Iterable[str]:
     """The finals of pypinyin's first reading or, if `rare`, of all."""
+    syllables = _pypinyin().get(ord(character), "").split(",") if len(character) == 1 else []
+    return map(strict_final, filter(None, syllables if rare else syllables[:1]))
+
+
+def _pypinyin() -> Mapping[int, str]:
+    """The readings that pypinyin knows, separated by commas, by the code of the character."""
     from pypinyin.constants import PINYIN_DICT
 
-    syllables = PINYIN_DICT.get(ord(character), "").split(",") if len(character) == 1 else []
-    return map(strict_final, filter(None, syllables if rare else syllables[:1]))
+    found: Mapping[int, str] = PINYIN_DICT
+    return found
 
 
 @lru_cache(maxsize=1)
