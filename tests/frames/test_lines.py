@@ -38,7 +38,7 @@ def all_texts(sizes: list[int]) -> list[str]:
     return texts
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.sampled_from([[2], [3], [1, 1], [1, 2], [2, 2], [2, 1]]), st.data())
 def test_the_automaton_accepts_what_the_check_accepts_and_no_beginning_of_others(
     sizes: list[int], data: st.DataObject
@@ -122,3 +122,12 @@ def test_bad_frames_are_one_line(frame: Meter, message: str) -> None:
 def test_a_meter_without_a_number_of_lines_has_no_automaton() -> None:
     with pytest.raises(ConfigError, match="how many lines"):
         Meter("iambic pentameter").automaton()
+
+
+def test_a_word_that_a_later_line_needs_is_not_spent() -> None:
+    """Of the two words that rhyme, move alone fits the second line."""
+    automaton = LineAutomaton(lines_of({"syllables": "2/1", "rhyme": "AA", "rhymes": True}), Lexicon(WORDS))
+    state = automaton.start
+    for character in "knows ":
+        state = automaton.step(state, character)  # type: ignore[assignment]
+    assert automaton.step(state, "m") is None

@@ -10,6 +10,7 @@ from espalier.frames.automaton import OPEN
 from espalier.frames.clauses import Alignment, Character, align, read_clauses
 from espalier.frames.plan import STOPS, Letter, Plan
 from espalier.frames.report import Report, Score, Violation
+from espalier.frames.script import read_as
 
 #: How many words a violation offers instead of a word that does not rhyme.
 OFFERED: Final = 3
@@ -79,17 +80,16 @@ def _extra(plan: Plan, found: Alignment, text: str) -> list[Character]:
 def _given(plan: Plan, found: Alignment, text: str) -> _Result | None:
     """The given words stand at their places."""
     given = {place: each.given for place, each in enumerate(plan.places) if each.word and each.given}
-    return _each("given words", plan, found, given)
+    at = {place: Character(read_as(found.at[place].text), found.at[place].at) for place in given if place in found.at}
+    return _each("given words", at, given)
 
 
-def _each(rule: str, plan: Plan, found: Alignment, wanted: Mapping[int, str]) -> _Result | None:
+def _each(rule: str, at: Mapping[int, Character], wanted: Mapping[int, str]) -> _Result | None:
     """Each of some places has the word that it wants."""
     wrong = [
-        _at(rule, there, word)
-        for place, word in wanted.items()
-        if (there := found.at.get(place)) and there.text != word
+        _at(rule, there, word) for place, word in wanted.items() if (there := at.get(place)) and there.text != word
     ]
-    kept = sum(place in found.at for place in wanted) - len(wrong)
+    kept = sum(place in at for place in wanted) - len(wrong)
     return (Score(rule, kept, len(wanted)), wrong) if wanted else None
 
 
@@ -153,7 +153,7 @@ def _repetitions(plan: Plan, found: Alignment, text: str) -> _Result | None:
     """Repeated places have the words that they repeat."""
     copies = {place: each.source for place, each in enumerate(plan.places) if each.source >= 0}
     known = {place: found.at[source].text for place, source in copies.items() if source in found.at}
-    result = _each("repetition", plan, found, known)
+    result = _each("repetition", found.at, known)
     if result is None:
         return (Score("repetition", 0, len(copies)), []) if copies else None
     score, violations = result
@@ -172,4 +172,4 @@ def _runs(plan: Plan, found: Alignment, length: int) -> Iterator[str]:
     for start in range(len(plan.places) - length + 1):
         places = range(start, start + length)
         if all(plan.places[place].word and place in found.at for place in places):
-            yield "".join(found.at[place].text for place in places)
+            yield read_as("".join(found.at[place].text for place in places))

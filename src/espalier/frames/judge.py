@@ -91,10 +91,9 @@ def _check(said: Said, text: str, books: CiBooks | None) -> Report:
         require_script(text, "en")
         return check_lines(said, text)
     require_script(text, "zh")
-    read, said = read_as(text), _simple(said)
-    notes = () if read == text else (NOTE,)
-    report = _check_tune(said, read, books) if "tune" in said else check_places(compiled(said, books), read)
-    return replace(report, text=text, notes=notes)
+    said, notes = _simple(said), () if read_as(text) == text else (NOTE,)
+    report = _check_tune(said, text, books) if "tune" in said else check_places(compiled(said, books), text)
+    return replace(report, notes=notes)
 
 
 def _simple(said: Said) -> Said:

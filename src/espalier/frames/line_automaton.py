@@ -208,11 +208,15 @@ class LineAutomaton:
         return tuple(sorted(sounds.items()))
 
     def _able_of(self, part: Part, line: int, letter: str, used: frozenset[str]) -> bool:
-        """Whether a rhyme has different words for the ends of all lines of a letter from a line on (Hall's theorem)."""
+        """Whether a rhyme has different words for the ends of all lines of a letter from a line on."""
+        return different(self._choices(part, line, letter, used))
+
+    def _choices(self, part: Part, line: int, letter: str, used: frozenset[str]) -> list[frozenset[str]]:
+        """The unused words of a rhyme that may end each line of a letter, from a line on."""
         words = self.lexicon.rhyming.get(part, frozenset()) - used
         every = zip(self.lines.patterns[line:], self.letters[line:], strict=True)
         later = [patterns for patterns, own in every if own == letter]
-        return different([frozenset(word for word in words if self._closes(word, patterns)) for patterns in later])
+        return [frozenset(word for word in words if self._closes(word, patterns)) for patterns in later]
 
     def _closes(self, word: str, patterns: tuple[str, ...]) -> bool:
         shapes = self.lexicon.spellings.node(word).whole
@@ -221,11 +225,20 @@ class LineAutomaton:
     def _ends_of(self, line: int, sound: Sound | None) -> Spellings:
         """The words that may end a line."""
         letter, patterns, rhyming = self.letters[line], self.lines.patterns[line], self.lexicon.rhyming
-        if sound is None:
-            none = frozenset[str]()
-            able = [words for part, words in rhyming.items() if len(words) > 1 and self._able(part, line, letter, none)]
-            return Spellings({word for words in able for word in words if self._closes(word, patterns)})
         found = set[str]()
+        if sound is None:
+            for part, words in rhyming.items():
+                choices = self._choices(part, line + 1, letter, frozenset()) if len(words) > 1 else [frozenset[str]()]
+                if not all(choices):
+                    continue
+                # Where each later line has a word to spare, any word may end this one.
+                roomy = min(map(len, choices)) > len(choices)
+                found.update(
+                    word
+                    for word in words
+                    if self._closes(word, patterns) and (roomy or self._able(part, line + 1, letter, frozenset([word])))
+                )
+            return Spellings(found)
         for part in sound.parts:
             for word in rhyming[part] - sound.used:
                 if self._closes(word, patterns) and self._able(part, line + 1, letter, sound.used | {word}):
