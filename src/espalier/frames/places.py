@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from espalier.frames.automaton import OPEN, Characters
 from espalier.frames.plan import Letter, Plan
-from espalier.frames.script import traditional
 from espalier.frames.words import Wanted, placed, progress
 from espalier.io.errors import ConfigError
 
-
-@cache
-def han() -> Characters:
-    """Every Han character that is read as itself."""
-    return Characters(open="han", without=traditional())
+HAN = Characters(open="han")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,7 @@ class PlaceAutomaton:
         place = self.plan.places[state.place + 1]
         if place.given:
             return Characters(frozenset(place.given))
-        return Characters(self._toned(place.tone)) if place.tone and not place.letter else han()
+        return Characters(self._toned(place.tone)) if place.tone and not place.letter else HAN
 
     def accepts(self, state: Prefix) -> bool:
         """Whether the text is complete."""
@@ -110,9 +105,9 @@ class PlaceAutomaton:
             (living if self._lives(self._after(state, next(iter(alike)))) else dead).update(alike)
         if not every.open:
             return Characters(frozenset(living))
-        rest = next(each for each in map(chr, range(0x4E00, 0x9FFF)) if each in every and each not in special)
+        rest = next(chr(code) for code in range(0x4E00, 0x9FFF) if chr(code) not in special)
         if self._lives(self._after(state, rest)):
-            return Characters(open=every.open, without=every.without | dead)
+            return Characters(open=every.open, without=frozenset(dead))
         return Characters(frozenset(living))
 
     def _alike(self, state: Prefix, every: Characters, special: set[str]) -> Iterator[set[str]]:
@@ -146,7 +141,7 @@ class PlaceAutomaton:
             return Characters(frozenset(place.given))
         if place.letter:
             return Characters(self._rhyming(state, self.plan.letters[place.letter]))
-        return Characters(self._toned(place.tone)) if place.tone else han()
+        return Characters(self._toned(place.tone)) if place.tone else HAN
 
     def _toned(self, tone: str) -> frozenset[str]:
         return self.plan.readings.toned[tone]

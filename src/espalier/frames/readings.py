@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from espalier.frames.automaton import OPEN
-from espalier.frames.script import traditional
 from espalier.verse.sounds import Sounds
 
 SIGNS: Final = ("平", "仄")
@@ -41,8 +40,7 @@ class Readings:
 
     @property
     def _every(self) -> list[str]:
-        others = traditional()
-        return [word for word in self.sounds.words() if OPEN["han"].fullmatch(word) and word not in others]
+        return [word for word in self.sounds.words() if OPEN["han"].fullmatch(word)]
 
     def keys(self, word: str, mixed: bool, sign: str, *, every: bool = False) -> frozenset[str]:
         """The keys of a word's readings that have a tone; with `every`, of all its readings."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from espalier.frames.automaton import OPEN
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language, has_words, language_name, mostly
 from espalier.text.normalize import simplified
@@ -37,17 +36,6 @@ def read_as(text: str, known: Callable[[str], bool] = lambda character: False) -
         return "".join(character if known(character) else _simple(character) for character in text)
     except ConfigError:
         return text
-
-
-@cache
-def traditional() -> frozenset[str]:
-    """The Han characters that `read_as` reads as others. No text is written with them, so that it is read as it is."""
-    every = [chr(code) for code in range(0x3400, 0x40000) if OPEN["han"].fullmatch(chr(code))]
-    try:
-        read = simplified("\n".join(every)).split("\n")
-    except ConfigError:
-        return frozenset()
-    return frozenset(own for own, other in zip(every, read, strict=True) if own != other and len(other) == 1)
 
 
 def _is_plain(text: str) -> bool:
