@@ -25,8 +25,8 @@ UNTYPED = {
     *(f"src/espalier/{path}.py" for path in (
         "__init__", "cli/command", "corpora/readers/chinese_poetry", "corpora/readers/files",
         "io/files", "io/imports", "io/registry", "io/yaml_files", "metrics/stems", "metrics/ted_audit",
-        "metrics/texts", "models/songnet", "nursery/data", "report/page_numbers", "text/normalize", "verse/tune_book", "frames/frame",
-        "frames/processor", "frames/tokens",
+        "metrics/texts", "models/songnet", "nursery/data", "report/page_numbers", "text/normalize", "verse/tune_book",
+        "frames/frame", "frames/processor", "frames/tokens",
     )),
     *(f"src/espalier/syntax/parsers/{name}.py" for name in (
         "benepar_backend", "benepar_chart", "benepar_compat", "benepar_training", "benepar_words", "jieba_backend",
