@@ -94,7 +94,7 @@ def _forms(params: Params) -> Iterator[Row]:
     for name in NAMES:
         first = form_of(name)[0]
         lines = first.get("format") or first.get("syllables") or first["meter"]
-        yield {"form": name, "lines": lines, "rhyme": first.get("rhyme", ""), "kinds": len(form_of(name))}
+        yield {"form": name, "pattern": lines, "rhyme": first.get("rhyme", ""), "kinds": len(form_of(name))}
 
 
 def _variants(name: str) -> Iterator[Row]:
@@ -111,7 +111,7 @@ def _variants(name: str) -> Iterator[Row]:
             "rhyme": variant.rhyme,
             "tones": variant.tones,
             "repeated": len(variant.copies),
-            "poems": book.count(variant),
+            "count": book.count(variant),
             "opens": book.opening(variant),
         }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from espalier.cli.progress import followed
 from espalier.corpora.published import plain_text, published_texts
+from espalier.corpora.records import Verse
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
@@ -68,7 +69,7 @@ def score_outputs(key: str, file: Path, *, as_json: bool) -> None:
     seed = 0 if guidance is None else int(guidance["seed"].iloc[0])
     table = Decoding(kind, model, run_.decoder, options, seed, device(), followed).unwritten(ready)
     table = table.drop_duplicates("id", ignore_index=True)
-    text_of = partial(verse_of_line, language=corpus.language) if corpus.records == "verse" else plain_text
+    text_of = partial(verse_of_line, language=corpus.language) if issubclass(form.record, Verse) else plain_text
     texts = published_texts(file, table["id"].tolist(), text_of, numbered=False)
     table = table.assign(**dict.fromkeys(kind.likelihood_columns, 0), text=texts)
     if (judge := read_judge(run_.lm, params)) is not None:

@@ -73,8 +73,8 @@ def test_padding_changes_nothing(build: Build, data: VerseData) -> None:
     model = build(title=True)
     batch = batch_of(model, data)
     wider = {
-        name: F.pad(getattr(batch, name), (0, 3), value=-1 if name in ("letter", "tone") else PAD)
-        for name in ("inputs", "target", "c", "p", "s", "letter", "tone", "t", "title")
+        name: F.pad(getattr(batch, name), (0, 3), value=-1 if name in ("letter", "tone", "copy") else PAD)
+        for name in ("inputs", "target", "c", "p", "s", "letter", "tone", "copy", "t", "title")
     }
     found = losses(model, VerseBatch(**wider))
     assert torch.allclose(found[:, : batch.c.shape[1]], losses(model, batch), atol=1e-5)

@@ -86,7 +86,7 @@ def test_the_version(shared: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("espalier gr", ["granularity"]),
+        ("espalier gr", ["granularity", "grammar"]),
         ("espalier train songnet_n", ["songnet_no_s"]),
         ("espalier parse t", ["tiny", "talk"]),
         ("espalier generate --model songnet_n", ["songnet_no_s"]),
@@ -137,5 +137,5 @@ def test_the_variants_of_a_tune_are_listed_with_the_one_that_is_meant(tmp_path: 
 def test_forms_are_listed_with_their_lines_and_rhymes(tmp_path: Path, cli: Cli) -> None:
     write(tmp_path, empty())
     forms = {row["form"]: row for row in rows(cli(tmp_path, "list", "forms", "--json"))}
-    assert forms["五言绝句"] == {"form": "五言绝句", "lines": "5，5。5，5。", "rhyme": "AA", "kinds": 4}
-    assert forms["haiku"]["lines"] == "5/7/5" and forms["limerick"]["rhyme"] == "AABBA"
+    assert forms["五言绝句"] == {"form": "五言绝句", "pattern": "5，5。5，5。", "rhyme": "AA", "kinds": 4}
+    assert forms["haiku"]["pattern"] == "5/7/5" and forms["limerick"]["rhyme"] == "AABBA"

@@ -196,7 +196,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "models/songnet/preset",
         "moon",
-        r"models\.songnet\.preset: unknown preset 'moon'; allowed: guig, plain, sat, songnet",
+        r"models\.songnet\.preset: unknown preset 'moon'; allowed: ablation, guig, plain, sat, songnet",
     ),
     ("presets/songnet/preset", "guig", r"presets\.songnet: a preset names no preset; it names guig"),
     ("presets/songnet/preset", "songnet", r"presets\.songnet: a preset names no preset; it names songnet"),

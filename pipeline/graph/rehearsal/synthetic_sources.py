@@ -244,7 +244,7 @@ def _variant(tune: Tune) -> dict[str, object]:
             group.append(-last if group and tones[group[0]] != sign else last)
     places = sorted(abs(place) for group in groups.values() for place in group)
     classes = {str(number): group for number, group in enumerate(groups.values())}
-    return {"ge_lyu_str": tones, "rhyme_pos": places, "yun_classify": classes, "origin": text}
+    return {"ge_lyu_str": tones, "ge_lyu_sep": [], "rhyme_pos": places, "yun_classify": classes, "origin": text}
 
 
 def _songs(folder: Path, seed: int) -> None:

@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
-from apted import APTED  # type: ignore[import-untyped]
-from apted.helpers import Tree  # type: ignore[import-untyped]
-
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.ted import Nodes, full_distances, nodes_of
@@ -63,11 +60,13 @@ def ted_audit(references: Sequence[str], hypotheses: Sequence[str], statistics: 
 
 def apted_distance(one: Nodes, other: Nodes) -> int:
     """The distance of two non-empty trees by apted. It recurses, so deep trees raise a RecursionError."""
+    # A machine that only trains and decodes lacks it.
+    from apted import APTED, helpers  # type: ignore[import-untyped]
 
     def tree(nodes: Nodes) -> Any:
         line = list[Any]()  # from the root down to the last node
         for label, level in zip(*nodes, strict=True):
-            node = Tree(label)
+            node = helpers.Tree(label)
             del line[level - 1 :]
             if line:
                 line[-1].children.append(node)

@@ -8,12 +8,12 @@ readings, on request, are all that pypinyin knows, such as shà for 接.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
 from typing import Final, Literal
 
-from espalier.verse.rhyme import group_of_final, strict_final
+from espalier.verse.rhyme import group_of_final, pypinyin_readings, strict_final
 
 #: A level (平) or an oblique (仄) tone.
 Tone = Literal["平", "仄"]
@@ -41,7 +41,7 @@ def mandarin_readings(character: str, *, rare: bool = False) -> frozenset[str]:
 
 def mandarin_characters() -> Iterable[str]:
     """All characters that have a reading."""
-    return dict.fromkeys([*_dictionary(), *map(chr, _pypinyin())])
+    return dict.fromkeys([*_dictionary(), *map(chr, pypinyin_readings())])
 
 
 @lru_cache(maxsize=65536)
@@ -54,16 +54,8 @@ def _readings(character: str, rare: bool) -> frozenset[tuple[str | None, Tone | 
 
 def _finals(character: str, rare: bool) -> Iterable[str]:
     """The finals of pypinyin's first reading or, if `rare`, of all."""
-    syllables = _pypinyin().get(ord(character), "").split(",") if len(character) == 1 else []
+    syllables = pypinyin_readings().get(ord(character), "").split(",") if len(character) == 1 else []
     return map(strict_final, filter(None, syllables if rare else syllables[:1]))
-
-
-def _pypinyin() -> Mapping[int, str]:
-    """The readings that pypinyin knows, separated by commas, by the code of the character."""
-    from pypinyin.constants import PINYIN_DICT
-
-    found: Mapping[int, str] = PINYIN_DICT
-    return found
 
 
 @lru_cache(maxsize=1)

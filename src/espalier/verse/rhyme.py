@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from itertools import chain, count, takewhile
@@ -67,6 +67,14 @@ _RELEASED_GROUP_OF = {final: group for group, finals in RELEASED_GROUPS.items() 
 # --- Chinese ---------------------------------------------------------------------------------------------------------
 
 
+def pypinyin_readings() -> Mapping[int, str]:
+    """The readings of characters that pypinyin knows, by code point: syllables joined by commas, the default first."""
+    from pypinyin.constants import PINYIN_DICT
+
+    readings: Mapping[int, str] = PINYIN_DICT
+    return readings
+
+
 @lru_cache(maxsize=65536)
 def final_of(character: str) -> str | None:
     """The strict final of the default reading of a Han character, as spelled by pypinyin: 春 uen, 雨 v, 月 ve.
@@ -74,9 +82,7 @@ def final_of(character: str) -> str | None:
     The reading ignores context. None if the argument is not a single Han character with a known reading, or is one of
     the few interjections without a vowel (嗯).
     """
-    from pypinyin.constants import PINYIN_DICT
-
-    readings = PINYIN_DICT.get(ord(character)) if len(character) == 1 else None
+    readings = pypinyin_readings().get(ord(character)) if len(character) == 1 else None
     return strict_final(readings.partition(",")[0]).rstrip("12345") or None if readings else None
 
 

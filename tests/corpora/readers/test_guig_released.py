@@ -70,5 +70,5 @@ def test_published_texts_are_found_by_the_lines_that_ids_name(tmp_path: Path) ->
     ]
     with pytest.raises(DataError, match="3 lines, and none for row mine-test-000003"):
         published_texts(file, ["mine-test-000003"])
-    with pytest.raises(DataError, match="none for row mine"):
+    with pytest.raises(DataError, match="3 lines for 1 rows, of ids such as mine"):
         published_texts(file, ["mine"])
