@@ -233,6 +233,16 @@ def test_a_header_of_megabytes_is_not_read(tmp_path: Path) -> None:
         unpack(tmp_path / "a.tar", tmp_path / "out")
 
 
+def test_a_negative_size_does_not_read_the_same_header_again_and_again(tmp_path: Path) -> None:
+    header = bytearray(tarfile.TarInfo("a").tobuf())
+    header[124:136] = b"\xff" * 10 + b"\xfe\x00"  # -512 in base 256
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    (tmp_path / "a.tar").write_bytes(bytes(header) + bytes(10_240))
+    with pytest.raises(ArtifactError, match=r"is damaged \(a size of -512 bytes\)|cannot be read"):
+        unpack(tmp_path / "a.tar", tmp_path / "out")
+
+
 @pytest.mark.parametrize("kind", ["tar", "tgz", "gz", "stored", "deflated", "bzip2", "lzma"])
 def test_a_damaged_archive_is_one_line(tmp_path: Path, kind: str) -> None:
     whole, rng = tmp_path / "a", random.Random(kind)

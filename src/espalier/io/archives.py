@@ -13,20 +13,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, Self
+from typing import IO, cast
 
 from espalier.io.errors import ArtifactError
 
 _BLOCK = 1 << 16
 #: Bytes of a header in a tar that holds a long name or attributes; tarfile reads it at once.
 _MAX_HEADER = 1 << 20
-_LONG_HEADERS = (
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-)
 _DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -135,16 +128,42 @@ def _unzip(file: IO[bytes], folder: Path, budget: _Budget) -> None:
 
 
 class _Header(tarfile.TarInfo):
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        header = super().frombuf(buf, encoding, errors)
-        if header.size < 0 or (header.type in _LONG_HEADERS and header.size > _MAX_HEADER):
-            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
-        return header
+    """A header whose size is not negative. It is set by several methods, which differ between releases of Python."""
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @size.setter
+    def size(self, size: int) -> None:
+        if size < 0:
+            raise tarfile.ReadError(f"a size of {size:,} bytes")
+        self._size = size
+
+
+class _Blocks:
+    """A file of which tarfile can read a block, but no header of megabytes.
+
+    Attributes:
+        file: a file that can seek.
+    """
+
+    def __init__(self, file: _Bytes) -> None:
+        self.file, self.seek, self.tell = file, file.seek, file.tell
+
+    def read(self, size: int) -> bytes:
+        """Read at most `size` bytes.
+
+        Raises:
+            ReadError: `size` is more than a long header may have.
+        """
+        if size > _MAX_HEADER:
+            raise tarfile.ReadError(f"a header of {size:,} bytes")
+        return self.file.read(size)
 
 
 def _untar(file: _Bytes, folder: Path, budget: _Budget) -> None:
-    with tarfile.open(fileobj=file, mode="r:", tarinfo=_Header) as archive:
+    with tarfile.open(fileobj=cast("IO[bytes]", _Blocks(file)), mode="r:", tarinfo=_Header) as archive:
         for member in archive:
             budget.member()
             place = _place(folder, member.name, budget.archive)
