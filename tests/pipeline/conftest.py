@@ -188,10 +188,12 @@ def run() -> Callable[..., Answer]:
 def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
     """The command line, in this process: `cli(folder, "generate", ...)`, called in that folder or in `where`."""
     from espalier.cli import app as module
+    from espalier.cli.streams import QUIET
     from pipeline import layout
 
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     monkeypatch.setenv("ESPALIER_DEVICE", "cpu")
+    monkeypatch.setenv(QUIET, "")  # that `-q` of one test does not silence the next
 
     def answer(folder: Path, *command: str, where: Path | None = None) -> Answer:
         profiles = {"nursery": folder, "small": folder / "profiles/small", "paper": folder / "profiles/paper"}

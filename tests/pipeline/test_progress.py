@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from espalier.cli.progress import counted, followed, progress_bar, say
+from espalier.cli.streams import QUIET
 
 
 def test_what_is_followed_comes_through_and_nothing_is_drawn_where_there_is_no_terminal(
@@ -33,6 +34,7 @@ def test_a_description_is_shown_as_it_is_and_a_note_if_there_is_one(monkeypatch:
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.delenv(QUIET, raising=False)
     with progress_bar() as bar:
         bar.add_task("[red]\x1b]0;title\x07 poems", total=1, note="\x9b1m[/]")
         bar.add_task("without a note", total=1)
