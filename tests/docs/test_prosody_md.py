@@ -58,21 +58,25 @@ TUNES: Tunes = {
 }
 
 
-def test_every_worked_example_gives_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "least"), [("prosody", 20), ("songnet", 10), ("frames", 15)])
+def test_every_worked_example_gives_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, least: int
+) -> None:
     write_couyun(tmp_path / "data/raw/forms/couyun", RHYMES, TUNES)
     monkeypatch.chdir(tmp_path)
-    count, wrong = PAGE.run_examples()
-    assert count > 20
+    count, wrong = Page(f"docs/{page}.md").run_examples()
+    assert count > least
     assert not wrong
 
 
 @pytest.mark.skipif(not os.environ.get("ESPALIER_MIRROR"), reason="the books are not at hand")
+@pytest.mark.parametrize("page", ["prosody", "songnet", "frames"])
 def test_every_worked_example_gives_the_same_with_the_whole_books(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     link_couyun(tmp_path / "data/raw/forms/couyun")
     monkeypatch.chdir(tmp_path)
-    assert not PAGE.run_examples()[1]
+    assert not Page(f"docs/{page}.md").run_examples()[1]
 
 
 def test_the_sizes_of_the_books_are_those_of_the_catalogue() -> None:
