@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from espalier.cli.progress import progress_bar, say
-from espalier.cli.streams import told
+from espalier.cli.streams import result_line, told
 from espalier.inference.writer import Request, Result, Writer, parted
-from espalier.io.terminal import json_line, printable, printable_line
+from espalier.io.terminal import printable, printable_line
 
 
 def answer(
@@ -46,11 +44,7 @@ def answer(
             if bar and task is not None and follows:
                 bar.advance(task)
             if as_json:
-                _, _, row = getattr(request, "name", "").rpartition(", row ")
-                line = {"line": int(row)} if row.isdecimal() else {}
-                found: Any = result
-                found = json.loads(json.dumps(asdict(found)), parse_float=lambda number: round(float(number), 4))
-                _print(json_line(found | writer.names | line))
+                _print(result_line(result, getattr(request, "name", ""), writer.names))
             else:
                 if spaced and follows:
                     print()

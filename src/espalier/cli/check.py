@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from espalier.cli.command import Command, parameter
 from espalier.cli.models import models
 from espalier.cli.requests import as_options, read_requests
-from espalier.cli.streams import told
+from espalier.cli.streams import result_line, told
 from espalier.inference import requests as asked
 from espalier.inference.writer import ArgumentError
 from espalier.io.errors import ConfigError, EspalierError
-from espalier.io.terminal import json_line, printable, printable_line
+from espalier.io.terminal import printable, printable_line
 
 if TYPE_CHECKING:
     from espalier.frames.report import Report
-    from espalier.verse.ci_books import CiBooks
 
 #: How many of the other variants of a tune are shown.
 SHOWN = 3
@@ -50,37 +50,40 @@ class Check(Command):
 
     def run(self) -> None:
         """Check all texts."""
-        from espalier.cli.framed import books_of, say
+        from espalier.cli import framed, progress
 
         requests = read_requests(self.values["file"], self.given(), self.read, self.line)
         models().enter(self.values["profile"])
         with as_options(self.names):
             options = self.chosen(requests)
-        books, failed = books_of(self.values), False
+        books, failed = framed.books_of(self.values), False
         for request in requests:
             try:
-                report = self.report(request, options, books)
+                report = self.report(request, options, partial(framed.checked, books=books))
             except EspalierError as error:
                 if len(requests) == 1:
                     raise
                 report = None
-                say(f"espalier: {request.name}: {printable_line(told(error))}")
+                progress.say(f"espalier: {request.name}: {printable_line(told(error))}")
             failed = failed or report is None or not report.kept
             if report is not None:
                 print(self.shown(request, report), flush=True)
         if failed:
             raise SystemExit(1)
 
-    def report(self, request: asked.CheckRequest, options: Mapping[str, Any], books: CiBooks | None) -> Report:
-        """The report on one text, by its own rules and by those of the options."""
-        from espalier.cli.framed import frame_of
-
+    def report(
+        self,
+        request: asked.CheckRequest,
+        options: Mapping[str, Any],
+        checked: Callable[[Mapping[str, Any], str], Report],
+    ) -> Report:
+        """The report on one text, by its own rules and by those of the options; `checked` makes it."""
         names = [field.name for field, *_ in asked.described(asked.CheckRequest) if field.name != "text"]
         own = {name: value for name in names if (value := getattr(request, name)) is not None}
         given = {name: value for name in names if (value := self.values.get(name)) is not None}
         with as_options(self.names):
             try:
-                return frame_of({**given, **own, **options}).check(request.text, books)
+                return checked({**given, **own, **options}, request.text)
             except ConfigError as error:
                 if error.where in {*names, *options, "book"} and len(own) < 1:
                     raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error
@@ -106,10 +109,7 @@ class Check(Command):
     def shown(self, request: asked.CheckRequest, report: Report) -> str:
         """A report as JSON, or as people read it."""
         if self.values.get("json"):
-            _, _, row = request.name.rpartition(", row ")
-            line = {"line": int(row)} if row.isdecimal() else {}
-            found = json.loads(json.dumps(asdict(report)), parse_float=lambda number: round(float(number), 4))
-            return json_line(found | line)
+            return result_line(report, request.name)
         return printable(report_page(report))
 
 

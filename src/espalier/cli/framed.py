@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from espalier.cli.models import models
-from espalier.cli.progress import say
 from espalier.frames.frame import frame_of
 from espalier.frames.judge import Grammar
+from espalier.frames.report import Report
 from espalier.verse.ci_books import CiBooks, open_books
-
-__all__ = ["CiBooks", "Grammar", "books_of", "frame_of", "say"]
 
 
 def books_of(values: Mapping[str, Path | None]) -> CiBooks | None:
@@ -21,3 +20,15 @@ def books_of(values: Mapping[str, Path | None]) -> CiBooks | None:
     os.environ.setdefault("PYPINYIN_NO_PHRASES", "1")
     folder = values["books"] or models().books()
     return open_books(folder) if folder else None
+
+
+def checked(rules: Mapping[str, Any], text: str, books: CiBooks | None) -> Report:
+    """The report on a text by rules (`frame_of`)."""
+    return frame_of(rules).check(text, books)
+
+
+def written(rules: Mapping[str, Any], options: Mapping[str, Any], books: CiBooks | None) -> Grammar:
+    """The grammar of rules (`frame_of`), as the options `notation`, `groups` and `repeated` say."""
+    return frame_of(rules).grammar(
+        options.get("notation", "lark"), books, options.get("groups", ()), options.get("repeated", "")
+    )

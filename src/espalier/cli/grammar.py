@@ -50,18 +50,13 @@ class Grammar(Command):
 
     def written(self, options: Mapping[str, Any]) -> Written:
         """The grammar of the frame that the options say."""
-        from espalier.cli.framed import books_of, frame_of
+        from espalier.cli import framed
 
         rules = {field.name: self.values.get(field.name) for field, *_ in self.fields}
         of_frame = {name: value for name, value in options.items() if name in ("book", "tone", "rare")}
         marks = True if rules["tune"] is not None else None
         try:
-            return frame_of({**rules, **of_frame, "marks": marks}).grammar(
-                options.get("notation", "lark"),
-                books_of(self.values),
-                options.get("groups", ()),
-                options.get("repeated", ""),
-            )
+            return framed.written({**rules, **of_frame, "marks": marks}, options, framed.books_of(self.values))
         except ConfigError as error:
             if error.where in {*rules, *options, "book", "group", "repeated"}:
                 raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import select
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from types import MappingProxyType
 
 from espalier.io.errors import ArtifactError, ConfigError, EspalierError
+from espalier.io.terminal import json_line
 
 #: The variable that is set where notes and progress are not wanted.
 QUIET = "ESPALIER_QUIET"
@@ -19,6 +24,21 @@ def told(error: EspalierError) -> str:
     """The message of an error. For an unknown name it adds the command that lists all names."""
     kind = next((each for each in LISTED if error.what.startswith(f"unknown {each} '")), None)
     return f"{error}; see espalier list {kind}s" if kind else str(error)
+
+
+def result_line(result: object, name: str, names: Mapping[str, object] = MappingProxyType({})) -> str:
+    """A result as one line of JSON, with numbers of 4 decimals.
+
+    Args:
+        result: a dataclass.
+        name: name of its request. That of a line of a file ends with the line's number, which is added as `line`.
+        names: further fields.
+    """
+    assert is_dataclass(result) and not isinstance(result, type)  # as all results are
+    _, _, row = name.rpartition(", row ")
+    line = {"line": int(row)} if row.isdecimal() else {}
+    found = json.loads(json.dumps(asdict(result)), parse_float=lambda number: round(float(number), 4))
+    return json_line({**found, **names, **line})
 
 
 def open_streams() -> None:
