@@ -10,6 +10,7 @@ Books of rhymes and tunes are passed where a rule needs them (`espalier.verse.ci
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -30,13 +31,13 @@ if TYPE_CHECKING:
     from espalier.verse.ci_books import CiBooks
 
 
-class Frame:
+class Frame(ABC):
     """What a text must satisfy: one rule, or several that `&` has joined."""
 
     @property
+    @abstractmethod
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in the order in which they were joined."""
-        raise NotImplementedError
 
     def __and__(self, other: Frame) -> Frame:
         return Rules((*self.rules, *other.rules))
