@@ -13,8 +13,9 @@ from espalier.frames import Format, Rhyme, Words
 from espalier.frames.chosen import chosen
 from espalier.frames.grammars import grammar_of
 from espalier.frames.places import PlaceAutomaton
-from espalier.frames.plan import plan_of
+from espalier.frames.plan import Plan, plan_of
 from espalier.io.errors import ConfigError
+from espalier.verse.books import Book
 from espalier.verse.ci_books import CiBooks, open_books
 from espalier.verse.grammar import parse_format
 from espalier.verse.sounds import Sounds
@@ -29,6 +30,19 @@ def books(tmp_path_factory: pytest.TempPathFactory) -> CiBooks:
     return open_books(write_couyun(tmp_path_factory.mktemp("couyun"), rhymes=RHYMES))
 
 
+def plan_by(
+    books: CiBooks, each: tuple[str, str, str, tuple[tuple[int, int], ...], tuple[str, ...]], book: Book
+) -> Plan:
+    """The plan of what `written` draws.
+
+    Raises:
+        ConfigError: no text keeps it.
+    """
+    text, letters, tones, copies, words = each
+    sounds = Sounds("zh", book, bool(tones), books.rhyme_books)
+    return plan_of(parse_format(text, "zh", letters, tones=tones, copies=copies, sounds=sounds), sounds, words)
+
+
 def texts(automaton: PlaceAutomaton, state: object, begun: str = "") -> list[str]:
     """All texts of an automaton that have no other characters."""
     if automaton.accepts(state):
@@ -40,11 +54,8 @@ def texts(automaton: PlaceAutomaton, state: object, begun: str = "") -> list[str
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(written(), st.sampled_from(["cilin", "pingshui"]))
 def test_the_regex_has_the_texts_of_the_choice_and_all_of_them_keep_the_frame(books, each, book) -> None:  # type: ignore[no-untyped-def]
-    text, letters, tones, copies, words = each
-    sounds = Sounds("zh", book, bool(tones), books.rhyme_books)
     try:
-        format_ = parse_format(text, "zh", letters, tones=tones, copies=copies, sounds=sounds)
-        plan = plan_of(format_, sounds, words)
+        plan = plan_by(books, each, book)
         whole = PlaceAutomaton(plan)
         choice = PlaceAutomaton(chosen(plan).plan)
     except ConfigError:
@@ -58,11 +69,8 @@ def test_the_regex_has_the_texts_of_the_choice_and_all_of_them_keep_the_frame(bo
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(written(), st.sampled_from(["cilin", "pingshui"]))
 def test_what_all_characters_lead_to_and_what_is_ahead_are_what_the_steps_say(books, each, book) -> None:  # type: ignore[no-untyped-def]
-    text, letters, tones, copies, words = each
-    sounds = Sounds("zh", book, bool(tones), books.rhyme_books)
     try:
-        format_ = parse_format(text, "zh", letters, tones=tones, copies=copies, sounds=sounds)
-        automaton = PlaceAutomaton(plan_of(format_, sounds, words))
+        automaton = PlaceAutomaton(plan_by(books, each, book))
     except ConfigError:
         return
     states, left = set(), [automaton.start]
