@@ -13,7 +13,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.params.entries import Params
-from pipeline.params.read import load_params
+from pipeline.params.read import load_params, read_yaml
 from pipeline.records.machine import device
 
 
@@ -84,10 +84,11 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         ]
         if len(fitting) == 1:
             return fitting[0]
+        others = [f"--profile {name}" for name in profiles_with(f"{method}.{language}") if name != params.profile]
         raise ConfigError(
             f"no model of profile {params.profile} is the default for {method}.{language}",
             where=option,
-            remedy=f"name one: {', '.join(fitting)}" if fitting else "another --profile",
+            remedy=f"name one: {', '.join(fitting)}" if fitting else " or ".join(others) or "name a --model",
         )
     model = entry("model", params.models, given)
     try:
@@ -103,6 +104,15 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
 def default_for(params: Params, method: str, language: str) -> str | None:
     """The model marked as the default for a method and language."""
     return next((key for key, model in params.models.items() if f"{method}.{language}" in model.default_for), None)
+
+
+def profiles_with(default: str) -> list[str]:
+    """The profiles that have a default model for a method and language, "generate.en"."""
+    files = {name: root / layout.PARAMS for name, root in layout.PROFILES.items()}
+    models = {name: read_yaml(file)["models"] for name, file in files.items() if file.is_file()}
+    return [
+        name for name, each in models.items() if any(default in one.get("default_for", ()) for one in each.values())
+    ]
 
 
 def expander_of(params: Params, key: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Where the commands of a clone find models: in the present profile, by keys of params.yaml."""
+"""Where the commands of a clone find models: in `released/`, and in the present profile, by keys of params.yaml."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.cli.models import Models, is_folder
+from espalier.cli.models import Models, is_folder, released_names
+from espalier.inference.released import released_for
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.shell import completion
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
 
 
 class ProfileModels(Models):
-    """The models of a profile. The path of a model folder is also a name."""
+    """The models of a profile, and those in `released/`. The path of a model folder is also a name."""
+
+    def __init__(self) -> None:
+        self._profile_given = False
 
     def enter(self, profile: str | None) -> None:
         """Work in the folder of a profile: the named one, else the present one, else nursery."""
+        self._profile_given = profile is not None or (layout.PARAMS.exists() and Path.cwd() != layout.ROOT)
         enter(None if profile is None else entry("profile", Profile.__members__, profile, where="--profile"))
 
     def plugins(self) -> None:
@@ -31,8 +36,8 @@ class ProfileModels(Models):
             with_plugins()
 
     def names(self) -> Iterable[str]:
-        """The models of params.yaml."""
-        return completion.keys_of()["train"]
+        """The models of params.yaml, and the released ones."""
+        return [*completion.keys_of()["train"], *released_names()]
 
     def books(self) -> Path | None:
         """The source with the rhyme books and the variants of tunes, from this profile or another."""
@@ -50,10 +55,17 @@ class ProfileModels(Models):
     ) -> System:
         """The system of a model of the profile, with its parser and expander.
 
-        Without a name, the model is the default for the method and language, or the only one that serves them.
+        Without a name, the model is the released one for the method and language, unless a profile is given; else the
+        profile's default for them, or its only model that serves them. A released model is named after those of the
+        profile.
         """
+        if model is None and not self._profile_given and (default := released_for(method, language)) is not None:
+            model = str(default)
         if model is not None and is_folder(model):
             return super().open(method, language, model=model, expander=expander, expands=expands)
+        from pipeline.params.read import load_params
         from pipeline.records.systems import open_system
 
+        if model in released_names() and model not in load_params().models:
+            return super().open(method, language, model=model, expander=expander, expands=expands)
         return open_system(method, language, model=model, expander=expander, expands=expands)

@@ -65,6 +65,7 @@ def test_a_tune_by_the_book_is_met_whole_in_a_process_of_its_own(
     shutil.copytree(ROOT / "pipeline", folder / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "src").symlink_to(ROOT / "src")
     command = ["generate", "--tune", tune, "--variant", str(number), "--book", "cilin", "--tone", "--n", "4", "--json"]
+    command += ["--model", "tiny"]
     answer = run(folder, sys.executable, str(folder / "pipeline"), *command)
     assert answer.status == 0, answer.err
     books = open_books(project / BOOKS)
@@ -72,6 +73,16 @@ def test_a_tune_by_the_book_is_met_whole_in_a_process_of_its_own(
     texts = [json.loads(line)["text"] for line in answer.out.splitlines()]
     assert len(texts) == 4
     assert [fit_of(text, variant, books.rhyme_books).faults for text in texts] == [0] * 4
+
+
+def test_the_format_is_an_argument_or_an_option(
+    project: Path, cli: Callable[..., Any], refused: Callable[..., str]
+) -> None:
+    assert (
+        cli(project, "generate", "2。", "--n", "2").out == cli(project, "generate", "--format", "2。", "--n", "2").out
+    )
+    said = refused(project, "generate", "2。", "--format", "2。")
+    assert said == "espalier: --format: given twice; give the option or the argument"
 
 
 def test_an_acrostic_and_tones_are_kept_together(project: Path, cli: Callable[..., Any]) -> None:

@@ -99,7 +99,7 @@ def test_a_command_that_writes_loads_its_model_without_what_is_slow_to_import() 
 def test_verse_is_written_without_what_is_slow_to_import(built: Path, run: Callable[..., Any]) -> None:
     script = (
         "import contextlib, sys; sys.path[:0] = ['.', 'src']; from espalier.cli.app import main\n"
-        "sys.argv[1:] = ['generate', '--format', '5,5。', '--json']\n"
+        "sys.argv[1:] = ['generate', '--format', '5,5。', '--json', '--profile', 'nursery']\n"
         "with contextlib.suppress(SystemExit): main()\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )

@@ -192,6 +192,16 @@ def test_json_says_what_guided_the_text_and_what_wrote_it(kitchen: Path, cli: Cl
     assert found["log_probability"] < 0 and isinstance(found["words"], list)
 
 
+def test_expand_prints_the_tree_that_guides_the_paraphrase(kitchen: Path, cli: Cli, refused: Refuse) -> None:
+    (guided,) = objects(cli(kitchen, "paraphrase", SOURCE, "--template", BARE, "--json"))
+    (found,) = objects(cli(kitchen, "expand", SOURCE, "--template", BARE, "--json"))
+    assert (found["tree"], found["template"], found["model"]) == (guided["tree"], BARE, "se")
+    assert cli(kitchen, "expand", SOURCE, "--template", BARE).out == f"{found['tree']}\n"
+    assert len(cli(kitchen, "expand", SOURCE, "--templates", "2").out.splitlines()) == 2
+    said = refused(kitchen, "expand", SOURCE, "--template", BARE, "--templates", "2")
+    assert said == "espalier: --template and --templates: each says what is expanded; give one of them"
+
+
 @pytest.mark.parametrize("expander", ["se", "se_no_tmpl", "se_scpn"])
 @pytest.mark.parametrize(
     ("template", "levels"), [(BARE, 2), (TEMPLATES[0], 3), ("(S (NP (PRP)) (VP (MD) (VP (VB) (NP))))", 4)]

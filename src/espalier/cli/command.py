@@ -55,7 +55,8 @@ def _is_repeated(kind: Any) -> bool:
 def parameter(
     name: str, kind: Any, text: str, default: Any = None, *short: str, argument: bool = False, **more: Any
 ) -> inspect.Parameter:
-    """An option of a command, or its argument, that sets a field of the type `kind`; `more` goes to `typer.Option`.
+    """An option of a command, or its argument, that sets a field of the type `kind`; `more` goes to `typer.Option`
+    or `typer.Argument`.
 
     Its value is None, or False for a flag, if it is not given. A tuple `topics` is a `--topic` that can be repeated.
     """
@@ -65,7 +66,7 @@ def parameter(
         text += f"  [default: {default}]"
     types: tuple[Any, ...] = (bool, int, float, Path, Language)
     given: Any = list[str] if repeated else next((each for each in types if each in (kind, *get_args(kind))), str)
-    info = typer.Argument(help=text) if argument else typer.Option(flag, *short, help=text, **more)
+    info = typer.Argument(help=text, **more) if argument else typer.Option(flag, *short, help=text, **more)
     default, only = False if given is bool else None, inspect.Parameter.KEYWORD_ONLY
     given = given if given is bool else given | None
     return inspect.Parameter(name, only, default=default, annotation=Annotated[given, info])
@@ -73,7 +74,9 @@ def parameter(
 
 COMMON = (
     parameter(
-        "model", str, "A model of the profile, or the folder of an exported model; default: that of the profile.",
+        "model", str,
+        "A model of the profile, a released model, or a model's folder; default: the released one, if there is no "
+        "--profile and one serves, else that of the profile.",
         autocompletion=model_names, callback=absolute,
     ),
     parameter("language", Language, "The language of the texts.", Language.zh),
@@ -93,6 +96,7 @@ class Command:
     line: ClassVar[str]  # what a line of --file contains
     columns: ClassVar[int] = 0  # so many fields of a request can be in a line; 0 means all
     argument: ClassVar[str] = ""  # the name of the argument that gives the first field; "" if an option does
+    either: ClassVar[bool] = False  # whether an argument can give the first field as well as its option
     shared: ClassVar[Sequence[str]] = ()  # fields that options give to all requests without their own
     more: ClassVar[Sequence[inspect.Parameter]] = ()  # further options
     without: ClassVar[Sequence[str]] = ()  # fields that are no options, and common options that do not exist
@@ -109,8 +113,13 @@ class Command:
         self.values: dict[str, Any] = values | lists
         self.fields = [*described(self.request)][: self.columns or None]
         self.names = dict[str, str]()  # of options, where other than those of the fields that they set
+        first = self.fields[0][0].name
         if self.argument:
-            self.values[self.fields[0][0].name] = self.values.pop(self.argument)
+            self.values[first] = self.values.pop(self.argument)
+        elif self.either and (argument := self.values.pop(f"{first}_")) is not None:
+            if self.values[first] is not None:
+                raise ConfigError("given twice", where=f"--{first}", remedy="give the option or the argument")
+            self.values[first] = argument
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
@@ -118,7 +127,12 @@ class Command:
         for place, (field, kind, option) in enumerate((*described(cls.request), *described(cls.options))):
             if cls.argument and not place:
                 yield parameter(cls.argument, kind, option.help, argument=True)
-            elif field.name not in cls.without:
+                continue
+            if cls.either and not place:
+                yield parameter(
+                    f"{field.name}_", kind, f"The same as --{field.name}.", argument=True, metavar=field.name
+                )
+            if field.name not in cls.without:
                 more: dict[str, Any] = {"autocompletion": _tune_names} if field.name == "tune" else {}
                 yield parameter(field.name, kind, option.help, field.default, **more)
         yield from (*cls.more, *(each for each in COMMON if each.name not in cls.without))

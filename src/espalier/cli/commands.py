@@ -30,7 +30,7 @@ class Generate(Command):
     of a tune that `espalier list tunes` does not show.
     """
 
-    service, request, options = "generate", asked.VerseRequest, asked.VerseOptions
+    service, request, options, either = "generate", asked.VerseRequest, asked.VerseOptions, True
     page = "espalier.cli.printers:poem_page"
     line = "one format a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
 
@@ -83,6 +83,28 @@ class Paraphrase(Command):
         return options
 
 
+class Expand(Command):
+    """Expand a template to the whole trees of a paraphrase (GuiG, section 3.1).
+
+    A line of --file is a sentence; a template may follow after a tab. Without a template the 3 most frequent templates
+    of the training data are used. Each tree is one line.
+    """
+
+    service, request, options = "expand", asked.PairRequest, asked.ExpandOptions
+    argument, shared, without, page = "text", ("template",), ("language",), "espalier.cli.printers:expansion_page"
+    line = "one text a line; after a tab a template if wanted"
+
+    def chosen(self, requests: Sequence[Any]) -> dict[str, Any]:
+        """The given options; a ConfigError if both say what is expanded."""
+        options, template = super().chosen(requests), self.values["template"]
+        if template is not None:
+            if "templates" in options:
+                where = "--template and --templates"
+                raise ConfigError("each says what is expanded", where=where, remedy="give one of them")
+            options["templates"], self.names["templates"] = [template], "--template"
+        return options
+
+
 class Granularity(Command):
     """Print the granularity of each word piece.
 
@@ -105,7 +127,7 @@ class Compose(Command):
     a template; its prompt and its topics, separated by spaces, may follow after tabs.
     """
 
-    service, request, options = "compose", asked.TemplateRequest, asked.ComposeOptions
+    service, request, options, either = "compose", asked.TemplateRequest, asked.ComposeOptions, True
     line, endings = "one template a line; after tabs its prompt, and its topics with spaces", (".svg", ".html")
     without = ("language",)
     page, draw = "espalier.cli.printers:composition_page", "espalier.cli.drawings:composition_drawing"
@@ -134,7 +156,10 @@ class Reply(Command):
 
 
 class Chat(Reply):
-    """Reply to posts from standard input, one a line. The model reads one post at a time and no history."""
+    """Reply to posts from standard input, one a line. The model reads one post at a time and no history.
+
+    In a terminal, Ctrl-D, quit or exit ends the chat.
+    """
 
     argument, without = "", ("text", "file", "json")
 
@@ -153,7 +178,10 @@ class Chat(Reply):
                 import readline  # noqa: F401  # lines can be edited and come back
         with suppress(EOFError, KeyboardInterrupt):
             while True:
-                if post := (input("> ") if asks else _line()).strip():
+                post = (input("> ") if asks else _line()).strip()
+                if asks and post in ("quit", "exit"):
+                    return
+                if post:
                     self.print(writer, [asked.Post(post)])
         if asks:
             print()
@@ -169,4 +197,4 @@ def _line() -> str:
     return line
 
 
-COMMANDS: Final = (Generate, Polish, Paraphrase, Granularity, Compose, Reply, Chat)
+COMMANDS: Final = (Generate, Polish, Paraphrase, Expand, Granularity, Compose, Reply, Chat)

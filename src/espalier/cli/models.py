@@ -1,4 +1,4 @@
-"""Where commands find models: in folders, and in the profiles of a clone of the project."""
+"""Where commands find models: in folders, in `released/`, and in the profiles of a clone of the project."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from espalier.inference.released import is_model, released
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
@@ -61,9 +62,9 @@ class Models:
         if model is None:
             raise ConfigError("no model", where="--model", remedy="give the folder of an exported model")
         for option, name in (("--model", model), ("--expander", expander)):
-            if name is not None and not is_folder(name):
+            if name is not None and not is_folder(name) and name not in released_names():
                 raise ConfigError(f"no model in '{name}'", where=option, remedy="give the folder of an exported model")
-        return load(Path(model), expander=None if expander is None else Path(expander))
+        return load(model, expander=expander)
 
 
 _found = Models()
@@ -82,7 +83,12 @@ def find_in(found: Models) -> None:
 
 def is_folder(name: str) -> bool:
     """Whether a name is the path of a model folder."""
-    return Path(name, "model.json").is_file()
+    return is_model(name)
+
+
+def released_names() -> list[str]:
+    """The names of the released models."""
+    return [folder.name for folder in released()]
 
 
 def absolute(name: str | None) -> str | None:

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from espalier.inference.requests import PairRequest
-from espalier.inference.results import Composition, Paraphrase, Poem, Reply, TextGranularity
+from espalier.inference.results import Composition, Expansion, Paraphrase, Poem, Reply, TextGranularity
 from espalier.io.terminal import printable_line
 from espalier.report.alignment import render_structures
 from espalier.syntax.constituency import read_tree, write_tree
@@ -47,6 +47,11 @@ def paraphrase_page(values: Values, request: PairRequest, paraphrase: Paraphrase
     if values["show_tree"]:
         below = draw_tree(read_tree(paraphrase.tree, words=False), "  ")
     return "\n".join([paraphrase.text, *below])
+
+
+def expansion_page(values: Values, request: object, expansion: Expansion) -> str:
+    """The tree on one line."""
+    return expansion.tree
 
 
 def draw_tree(tree: Tree, indent: str) -> list[str]:

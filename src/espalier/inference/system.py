@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from espalier.inference.likelihood import encoded, likelihoods
 from espalier.inference.loaded import LoadedModel
 from espalier.inference.registry import SERVICES, Service, service
+from espalier.inference.released import folder_of
 from espalier.inference.writer import ArgumentError
 from espalier.io.errors import ConfigError
 from espalier.io.validation import check_options
@@ -35,7 +36,8 @@ def load(
     """Load a trained model for inference.
 
     Args:
-        folder: folder written by training: `model.json`, `vocabulary.json`, `system.json`, `seed*.safetensors`.
+        folder: folder written by training: `model.json`, `vocabulary.json`, `system.json`, `seed*.safetensors`; or the
+            name of a released model ("songci"), or of a model on the Hugging Face Hub ("user/name").
         seed: seed of the weights; None means the lowest.
         parser: a parser or its folder, instead of the one named in `system.json`.
         expander: a system that expands templates, or its folder, instead of the one named in `system.json`.
@@ -45,7 +47,7 @@ def load(
         ArtifactError: a file is missing, has another version, or does not match the others.
         ConfigError: `system.json` names an option that its service does not have.
     """
-    system = System(folder, seed=seed, parser=parser, expander=expander, device=device)
+    system = System(folder_of(folder), seed=seed, parser=parser, expander=expander, device=device)
     where = f"{system.described_in}: options"
     for name, own in system.options.items():
         check_options(SERVICES.find(name, where=where).options, own, f"{where}.{name}")
