@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from espalier.inference.pairs import (
 from espalier.inference.paraphrase import ParaphraseWriter, print_words
 from espalier.inference.requests import GranularityOptions, PairRequest, PlainParaphraseOptions
 from espalier.inference.results import Paraphrase
+from espalier.inference.texts import with_ascii_marks
 from espalier.inference.writer import ArgumentError, Result, Writer, attempt, batches, parted
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.tasks.paraphrase_decoder import PairDecoder
@@ -88,7 +89,7 @@ def read_texts(system: PairSystem, requests: Sequence[PairRequest]) -> list[Pair
         if request.template is not None:
             raise ConfigError(f"model {system.name} reads no tree", where=request.name, remedy="leave out the template")
         require_readable(request.text, system, length, request.name)
-        return request
+        return replace(request, text=with_ascii_marks(request.text, system.language, request.name))
 
     rows = attempt(requests, readable)
     words = iter(_words(system, parted(rows)[0]))
