@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.cli.models import Models, is_folder
+from espalier.cli.models import Models, is_folder, is_parser
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.shell import completion
@@ -57,3 +57,11 @@ class ProfileModels(Models):
         from pipeline.records.systems import open_system
 
         return open_system(method, language, model=model, expander=expander, expands=expands)
+
+    def parser(self, name: str | None, language: str) -> Path:
+        """The folder of a parser of the profile; without a key, of that of the default model of trees."""
+        if name is not None and is_parser(name):
+            return super().parser(name, language)
+        from pipeline.records.systems import parser_folder
+
+        return parser_folder(name, language)
