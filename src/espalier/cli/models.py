@@ -76,7 +76,7 @@ class Models:
         """
         if name is None or not is_parser(name):
             what = "no parser is at hand" if name is None else f"no parser in '{name}'"
-            raise ConfigError(what, where="--parser", remedy="give the folder of a parser, as an exported model has")
+            raise ConfigError(what, where="--parser", remedy="give the folder of a parser")
         return Path(name)
 
 
