@@ -104,6 +104,27 @@ def test_a_template_is_kept_just_where_the_metric_of_the_runs_counts_it(one: Tre
     assert (not changes_of(template, other)) == counted
 
 
+def fewest(template: Tree, tree: Tree) -> int:
+    """The nodes that are not kept, by trying every way to lay the children side by side."""
+    children = [child for child in tree if isinstance(child, Tree)]
+    return (template.label() != tree.label()) + (fewest_of([*template], children) if len(template) else 0)
+
+
+def fewest_of(wanted: list[Tree], found: list[Tree]) -> int:
+    if not wanted or not found:
+        return sum(len(linearize(each)[0]) for each in wanted) + len(found)
+    (one, *ones), (other, *others) = wanted, found
+    missing = len(linearize(one)[0]) + fewest_of(ones, found)
+    return min(fewest(one, other) + fewest_of(ones, others), missing, 1 + fewest_of(wanted, others))
+
+
+@given(trees, trees)
+def test_as_few_nodes_are_told_as_can_be(one: Tree, other: Tree) -> None:
+    template = cut(one, 4)
+    report = Template(write_tree(template)).check("w " * len(words(other)), parser=parser_of(write_tree(other)))
+    assert report.faults == fewest(template, read_tree(write_tree(other)))
+
+
 @given(trees, st.integers(1, 4))
 def test_a_tree_keeps_its_own_top_levels(tree: Tree, levels: int) -> None:
     assert changes_of(cut(tree, levels), tree) == []
