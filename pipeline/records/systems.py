@@ -11,6 +11,7 @@ from espalier.inference.registry import SERVICES, reads_trees, service
 from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
+from espalier.text.language import language_name
 from pipeline import layout
 from pipeline.params.entries import Params
 from pipeline.params.read import load_params, read_yaml
@@ -62,6 +63,28 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
         expander=layout.model(second) if second else None,
         device=device(),
     )
+
+
+def parser_folder(name: str | None, language: str) -> Path:
+    """The folder of a parser of the present profile.
+
+    Args:
+        name: key of the parser; None for that of the default model that expands templates of a language.
+
+    Raises:
+        ConfigError: it does not exist, or is not made.
+    """
+    params, option = load_params(), "--parser"
+    if name is not None:
+        entry("parser", params.parsers, name, where=option)
+        require_parser(params, name)
+        return layout.parser(name)
+    model = default_for(params, "expand", language)
+    if model is None:
+        what = f"profile {params.profile} has no default parser of trees in {language_name(language)}"
+        keys = ", ".join(key for key, parser in params.parsers.items() if parser.language == language)
+        raise ConfigError(what, where=option, remedy=f"name one, such as {keys}" if keys else "another --profile")
+    return layout.parser(find_parser(params, corpus_of(params, model)))
 
 
 def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
@@ -142,8 +165,13 @@ def find_parser(params: Params, corpus: str) -> str:
             where="params.yaml: parsers",
             remedy=f"train one on it (treebank: {corpus}), or name one as the corpus's parser",
         )
-    require_folder(params, layout.parser(key), f"parser {key} is not made", f"train_parser@{key}")
+    require_parser(params, key)
     return key
+
+
+def require_parser(params: Params, key: str) -> None:
+    """Raise a ConfigError unless a parser is made."""
+    require_folder(params, layout.parser(key), f"parser {key} is not made", f"train_parser@{key}")
 
 
 def require_folder(params: Params, folder: Path, what: str, stage: str) -> None:

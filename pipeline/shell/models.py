@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.cli.models import Models, is_folder, released_names
+from espalier.cli.models import Models, is_folder, is_parser, released_names
 from espalier.inference.released import released_for
 from espalier.io.registry import entry
 from pipeline import layout
@@ -69,3 +69,11 @@ class ProfileModels(Models):
         if model in released_names() and model not in load_params().models:
             return super().open(method, language, model=model, expander=expander, expands=expands)
         return open_system(method, language, model=model, expander=expander, expands=expands)
+
+    def parser(self, name: str | None, language: str) -> Path:
+        """The folder of a parser of the profile; without a key, of that of the default model of trees."""
+        if name is not None and is_parser(name):
+            return super().parser(name, language)
+        from pipeline.records.systems import parser_folder
+
+        return parser_folder(name, language)

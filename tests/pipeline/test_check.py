@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_params import empty, write
+from small_params import corpus, empty, parser, write
 
+from espalier.cli.models import Models
+from espalier.io.errors import ConfigError
+from espalier.io.files import write_json
+from espalier.syntax.parsers.registry import save_parser
+from espalier.syntax.parsers.trivial_backend import TrivialModel
 from tests.frames.test_check import POEM, TUNES
 from tests.verse.couyun import write_couyun
 
@@ -71,3 +76,59 @@ def test_without_books_it_is_said_what_to_do(tmp_path: Path, cli: Callable[..., 
     answer = cli(tmp_path, "check", POEM, "--tune", "卜算子")
     assert answer.status == 1 and "run dvc --cd profiles/small repro download@couyun in a clone" in answer.err
     assert cli(tmp_path, "check", POEM, "--tune", "卜算子", "--book", "mandarin").status == 1  # by the catalogue
+
+
+def test_a_template_is_checked_by_a_parser_of_the_profile_or_by_its_folder(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    """The trivial parser has S over VP, which has all words but the last mark."""
+    parsers = {"flat": parser("trivial", "en", "trees"), "words": parser("jieba", "zh")}
+    write(tmp_path, {**empty(), "parsers": parsers, "corpora": {"trees": corpus("en", "paraphrase_en")}})
+    made = tmp_path / "data/parsers/flat"
+    made.mkdir(parents=True)
+    counted = TrivialModel(tags={"sleeps": "VBZ", ".": "."}, tag="NN", root="S", label="VP")
+    (made / "model").mkdir()
+    write_json(made / "model/trivial.json", counted.model_dump(mode="json"))
+    save_parser(made, "trivial", None, {})
+    save_parser(tmp_path / "data/parsers/words", "jieba", None, {})
+    template = ("--template", "(S (VP (NN) (VBZ)) (.))")
+    right = cli(tmp_path, "check", "Anna sleeps .", *template, "--parser", "flat")
+    assert (right.status, right.out) == (0, "1.000  kept\n  template     5/5\n"), right.err
+    wrong = cli(tmp_path, "check", "Anna sees .", *template, "--parser", "data/parsers/flat")
+    assert wrong.status == 1
+    assert wrong.out == "0.800  not kept\n  template     4/5\n      5-8  'sees' (template): VBZ, not NN\n"
+    rows = [
+        {"text": "Anna sleeps .", "template": template[1]},
+        {"text": POEM, "template": "a sentence", "format": "1。"},
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    first, second = cli(tmp_path, "check", "--file", "rows.jsonl", "--parser", "flat", "--json").out.splitlines()
+    assert json.loads(first)["kept"] and {each["rule"] for each in json.loads(second)["scores"]} == {"format", "marks"}
+    open_ = cli(tmp_path, "check", "Anna sleeps .", "--template", "(S (VP)", "--parser", "flat")
+    assert (open_.status, open_.err) == (1, "espalier: template: a bracket is not closed\n")
+    none = cli(tmp_path, "check", "Anna sleeps .", *template, "--parser", "words")
+    assert none.status == 1 and "posseg) gives no constituency trees; take one that does" in none.err
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "message"),
+    [
+        ("Anna sleeps.", (), "--parser: profile nursery has no default parser of trees in English; another --profile"),
+        ("他睡觉", (), "--parser: profile nursery has no default parser of trees in Chinese; name one, such as words"),
+        ("Anna sleeps.", ("--parser", "penn"), "--parser: unknown parser 'penn'; allowed: words"),
+        ("Anna sleeps.", ("--parser", "words"), "data/parsers/words: parser words is not made; dvc repro train_parser"),
+    ],
+)
+def test_without_a_parser_it_is_said_what_to_do(
+    tmp_path: Path, cli: Callable[..., Any], text: str, more: tuple[str, ...], message: str
+) -> None:
+    write(tmp_path, {**empty(), "parsers": {"words": parser("jieba", "zh")}})
+    answer = cli(tmp_path, "check", text, "--template", "(S (NP) (VP))", *more)
+    assert answer.status == 1 and answer.err.count("\n") == 1 and message in answer.err, answer.err
+
+
+def test_outside_a_clone_the_folder_of_a_parser_is_asked_for() -> None:
+    with pytest.raises(ConfigError, match="--parser: no parser is at hand; give the folder of a parser"):
+        Models().parser(None, "en")
+    with pytest.raises(ConfigError, match="--parser: no parser in 'here'; give the folder of a parser"):
+        Models().parser("here", "en")

@@ -46,6 +46,7 @@ def test_the_answer_as_json_has_the_choices(project: Path, cli: Callable[..., An
         ((), "frame: no rule is given; give one of: format, rhyme,"),
         ((*FORMAT, "--notation", "ebnf"), "--notation: unknown notation 'ebnf'; allowed: gbnf, lark, regex"),
         (("--tune", "灯词", "--group", "9平"), "--group: unknown rhyme group '9平'; allowed: 15入, 1仄"),
+        (("--template", "(S (NP) (VP))"), "--template: only a parser sees trees"),
         (("--tune", "无名"), "--tune: no tune '无名' in the book"),
         ((*FORMAT, "--repeated", "明"), "--repeated: 1 words where 0 are repeated"),
         ((*FORMAT, "--word", "春风", "--word", "秋月江山"), "--words: "),

@@ -1,4 +1,4 @@
-"""The command `check`: how well texts keep a frame. It needs no model."""
+"""The command `check`: how well texts keep a frame. It needs no model; a template alone needs a parser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from espalier.cli.command import Command, parameter
-from espalier.cli.models import models
+from espalier.cli.models import absolute, models
 from espalier.cli.requests import as_options, read_requests
 from espalier.cli.streams import result_line, told
 from espalier.inference import requests as asked
@@ -34,7 +34,7 @@ BOOKS = parameter(
 
 
 class Check(Command):
-    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic.
+    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic, the template of a sentence's tree.
 
     The score is from 0 to 1, for each rule and as a whole. Each violation has the characters of the text, counted from
     0, what stands there and what would be right. The exit status is 1 if a text violates a rule.
@@ -46,7 +46,13 @@ class Check(Command):
     service, request, options, argument = "check", asked.CheckRequest, asked.CheckOptions, "text"
     columns, line, without = 2, "one text a line; after a tab its tune", ("model", "language")
     shared: ClassVar[Sequence[str]] = ("tune",)
-    more = (BOOKS,)
+    more = (
+        BOOKS,
+        parameter(
+            "parser", str, "What sees the tree: a parser of the profile, or its folder; default: that of its models.",
+            callback=absolute,
+        ),
+    )  # fmt: skip
 
     def run(self) -> None:
         """Check all texts."""
@@ -56,10 +62,12 @@ class Check(Command):
         models().enter(self.values["profile"])
         with as_options(self.names):
             options = self.chosen(requests)
-        books, failed = framed.books_of(self.values), False
+        books, parser, failed = framed.books_of(self.values), None, False
+        if self.values["template"] is not None or any(request.template is not None for request in requests):
+            parser = framed.parser_of(self.values["parser"], [request.text for request in requests])
         for request in requests:
             try:
-                report = self.report(request, options, partial(framed.checked, books=books))
+                report = self.report(request, options, partial(framed.checked, books=books, parser=parser))
             except EspalierError as error:
                 if len(requests) == 1:
                     raise
@@ -102,6 +110,8 @@ class Check(Command):
             raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}') from error
         fields = {field.name for field, *_ in asked.described(asked.CheckRequest)} - {"text"}
         rules = {key: row[key] for key in fields & row.keys() if row[key] not in (None, "")}
+        if not str(rules.get("template", "")).lstrip().startswith("("):  # that of `espalier compose` is no tree
+            rules.pop("template", None)
         if "tune" in rules and "format" in rules:  # a poem that was written to a tune has the format of the tune
             rules = {key: rules[key] for key in rules.keys() - {"format", "rhyme", "tones"}}
         return asked.CheckRequest(str(text), **rules, name=name)

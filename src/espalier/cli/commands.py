@@ -135,12 +135,10 @@ class Compose(Command):
 
     def language(self, requests: Sequence[asked.TemplateRequest]) -> str:
         """The language of the first template that has words of a known language; a DataError if none has."""
-        from espalier.text.language import LANGUAGES, has_words, language_name, mostly
+        from espalier.text.language import LANGUAGES, has_words, language_name, language_of
 
-        for request in requests:
-            for language in LANGUAGES:
-                if has_words(request.template) and mostly(request.template, language):
-                    return language
+        if found := next(filter(None, (language_of(request.template) for request in requests)), None):
+            return found
         first, named = requests[0], [language_name(language) for language in LANGUAGES]
         what = f"neither {' nor '.join(named)}" if has_words(first.template) else "no words"
         raise DataError(what, file=first.name, remedy=f"give a sentence in {' or '.join(named)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,9 @@ from espalier.cli.models import models
 from espalier.frames.frame import frame_of
 from espalier.frames.judge import Grammar
 from espalier.frames.report import Report
+from espalier.syntax.parsers.parser import Parser
+from espalier.syntax.parsers.registry import load_parser
+from espalier.text.language import language_of
 from espalier.verse.ci_books import CiBooks, open_books
 
 
@@ -22,9 +25,15 @@ def books_of(values: Mapping[str, Path | None]) -> CiBooks | None:
     return open_books(folder) if folder else None
 
 
-def checked(rules: Mapping[str, Any], text: str, books: CiBooks | None) -> Report:
+def parser_of(name: str | None, texts: Sequence[str]) -> Parser:
+    """The parser that a name says, else the one for the language of the first text that has one."""
+    language = next(filter(None, map(language_of, texts)), "en")
+    return load_parser(models().parser(name, language))
+
+
+def checked(rules: Mapping[str, Any], text: str, books: CiBooks | None, parser: Parser | None) -> Report:
     """The report on a text by rules (`frame_of`)."""
-    return frame_of(rules).check(text, books)
+    return frame_of(rules).check(text, books, parser)
 
 
 def written(rules: Mapping[str, Any], options: Mapping[str, Any], books: CiBooks | None) -> Grammar:

@@ -66,6 +66,20 @@ class Models:
                 raise ConfigError(f"no model in '{name}'", where=option, remedy="give the folder of an exported model")
         return load(model, expander=expander)
 
+    def parser(self, name: str | None, language: str) -> Path:
+        """The folder of a parser.
+
+        Args:
+            name: its name; None selects that of the models that read trees of a language.
+
+        Raises:
+            ConfigError: no such parser exists, or it is not made.
+        """
+        if name is None or not is_parser(name):
+            what = "no parser is at hand" if name is None else f"no parser in '{name}'"
+            raise ConfigError(what, where="--parser", remedy="give the folder of a parser")
+        return Path(name)
+
 
 _found = Models()
 
@@ -91,9 +105,14 @@ def released_names() -> list[str]:
     return [folder.name for folder in released()]
 
 
+def is_parser(name: str) -> bool:
+    """Whether a name is the path of a parser's folder."""
+    return Path(name, "parser.json").is_file()
+
+
 def absolute(name: str | None) -> str | None:
-    """The name of a model; the path of a folder is made absolute, since commands run in the folder of a profile."""
-    return name if name is None or not is_folder(name) else str(Path(name).resolve())
+    """A name; the path of a model or a parser is made absolute, since commands run in the folder of a profile."""
+    return str(Path(name).resolve()) if name is not None and (is_folder(name) or is_parser(name)) else name
 
 
 def model_names(context: typer.Context, incomplete: str) -> list[str]:

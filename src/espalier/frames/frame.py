@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from espalier.frames.judge import Grammar
     from espalier.frames.processor import FrameProcessor
     from espalier.frames.report import Report
+    from espalier.syntax.parsers.parser import Parser
     from espalier.verse.books import Book
     from espalier.verse.ci_books import CiBooks
 
@@ -42,16 +43,19 @@ class Frame(ABC):
     def __and__(self, other: Frame) -> Frame:
         return Rules((*self.rules, *other.rules))
 
-    def check(self, text: str, books: CiBooks | None = None) -> Report:
+    def check(self, text: str, books: CiBooks | None = None, parser: Parser | None = None) -> Report:
         """How well a text keeps the frame, and where it does not.
 
         Args:
             books: the books of rhymes and tunes, where a rule needs them.
+            parser: what sees the tree of the text, where a template is a rule
+                (`espalier.syntax.parsers.registry.load_parser`).
 
         Raises:
-            ConfigError: the rules contradict each other, or a book is not given.
+            ConfigError: the rules contradict each other, or a book or the parser is not given.
+            TreeError: the template is no tree.
         """
-        return judge.check(self.says(), text, books)
+        return judge.check(self.says(), text, books, parser)
 
     def automaton(self, books: CiBooks | None = None) -> Automaton[Any]:
         """What may follow in a text that keeps the frame, character by character.
@@ -73,9 +77,10 @@ class Frame(ABC):
         Raises:
             ConfigError: as `automaton`; the tokens are too few for the frame, or the tokenizer cannot spell it.
         """
+        automaton = self.automaton(books)
         from espalier.frames.processor import FrameProcessor
 
-        return FrameProcessor(self.automaton(books), tokenizer, max_new_tokens)
+        return FrameProcessor(automaton, tokenizer, max_new_tokens)
 
     def grammar(
         self, notation: Notation, books: CiBooks | None = None, groups: Sequence[str] = (), repeated: str = ""
@@ -291,7 +296,10 @@ class Form(Rule):
 
 @dataclass(frozen=True)
 class Template(Rule):
-    """The top levels of a sentence's tree: "(S (NP) (VP) (.))". It takes a parser to see it: there is no automaton."""
+    """The top levels of a sentence's tree, with words or without: "(S (NP you) (VP) (.))" (`espalier.frames.trees`).
+
+    It takes a parser to see it: `check` needs one, and there is no automaton, processor or grammar.
+    """
 
     template: str
 

@@ -15,10 +15,13 @@ from espalier.frames.forms import form_of
 from espalier.frames.grammars import NOTATIONS, Notation, grammar_of
 from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.lines import lines_of
+from espalier.frames.parallelism import with_parallelism
 from espalier.frames.places import PlaceAutomaton
 from espalier.frames.report import Report
-from espalier.frames.script import NOTE, read_as, require_script
+from espalier.frames.script import NOTE, read_as, require_script, require_words
+from espalier.frames.trees import check_tree
 from espalier.io.errors import ConfigError
+from espalier.syntax.parsers.parser import Parser
 from espalier.verse.ci_books import CiBooks
 from espalier.verse.variants import Variant
 
@@ -59,10 +62,23 @@ def grammar(
     return Grammar(grammar_of(PlaceAutomaton(chose.plan), notation), chose.groups, chose.repeated)
 
 
-def check(said: Said, text: str, books: CiBooks | None) -> Report:
-    """The report on a text, by the kind of its form that fits best. Traditional characters are read as Simplified."""
-    reports = [_check(kind, text, books) for kind in kinds_of(said)]
-    return min(reports, key=lambda report: (not report.kept, report.faults))
+def check(said: Said, text: str, books: CiBooks | None, parser: Parser | None = None) -> Report:
+    """The report on a text: by its characters, and by its tree if a template is given."""
+    others = {name: value for name, value in said.items() if name != "template"}
+    if "template" not in said:
+        return _check_characters(others, text, books)
+    require_words(text, "one sentence")
+    of_tree = check_tree(said["template"], text, parser)
+    report = _check_characters(others, text, books) if others else Report(text, (), ())
+    return report.with_rule(*of_tree)
+
+
+def _check_characters(said: Said, text: str, books: CiBooks | None) -> Report:
+    """The report by the kind of a form that fits best. Traditional characters are read as Simplified."""
+    reports = [(kind, _check(kind, text, books)) for kind in kinds_of(said)]
+    kind, report = min(reports, key=lambda pair: (not pair[1].kept, pair[1].faults))
+    parallel = kind.get("parallel")
+    return with_parallelism(report, compiled(_simple(kind), books), parallel) if parallel else report
 
 
 def kinds_of(said: Said) -> list[Said]:
@@ -111,8 +127,8 @@ def is_english(said: Said) -> bool:
 def _require_characters(said: Said) -> None:
     """Raise a ConfigError for a frame that characters, words and readings do not decide."""
     if "template" in said:
-        remedy = "the command `espalier paraphrase` writes by templates"
-        raise ConfigError("a tree is seen by a parser alone, not by characters", where="template", remedy=remedy)
+        remedy = "`espalier paraphrase` writes by templates, and check tells whether a text keeps one"
+        raise ConfigError("only a parser sees trees, not what writes by characters", where="template", remedy=remedy)
     if said.get("language") == "en":
         remedy = "take Syllables('8/8') or Meter('iambic tetrameter')"
         raise ConfigError("formats of English count words, not their characters", where="format", remedy=remedy)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,12 @@ class Report:
         mean = sum(score.score for score in binding) / len(binding) if binding else 1.0
         object.__setattr__(self, "kept", all(score.kept == score.of for score in binding))
         object.__setattr__(self, "score", mean)
+
+    def with_rule(self, score: Score, violations: Iterable[Violation]) -> Report:
+        """The report with one more rule."""
+        every = sorted((*self.violations, *violations), key=lambda each: (each.start, each.end))
+        return replace(self, scores=(*self.scores, score), violations=tuple(every))
+
+    def with_notes(self, *notes: str) -> Report:
+        """The report with more notes."""
+        return replace(self, notes=(*self.notes, *notes))

@@ -87,6 +87,9 @@ class CheckRequest:
     meter: Annotated[
         str | None, Option("The meter of each line, in English: 'iambic pentameter', or one for each line with /.")
     ] = None
+    template: Annotated[
+        str | None, Option("The top levels of the text's tree, as its parser sees it: '(S (NP) (VP) (.))'.")
+    ] = None
     name: str = "text"
 
 

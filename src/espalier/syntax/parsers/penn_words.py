@@ -17,7 +17,7 @@ from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence
 
 #: The quotation marks in texts that a quote in the treebank can represent.
-_QUOTES: Final = {"``": ('"', "``", "''"), "''": ('"', "''", "``")}
+QUOTES: Final = {"``": ('"', "``", "''"), "''": ('"', "''", "``")}
 _SPACES: Final = re.compile(r"\s*")
 
 
@@ -27,7 +27,7 @@ def penn_words(text: str) -> tuple[tuple[str, ...], list[bool]] | None:
     follows: list[bool] = []
     position = _SPACES.match(text).end()  # type: ignore[union-attr]
     for word in words:
-        forms = (word, *_QUOTES.get(word, ()))
+        forms = (word, *QUOTES.get(word, ()))
         spelling = next((form for form in forms if text.startswith(form, position)), None)
         if not spelling:
             return None
