@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from small_params import empty, write
 
+from tests.frames.scores import score, sung, write_score
 from tests.frames.test_check import POEM, TUNES
 from tests.verse.couyun import write_couyun
 
@@ -71,3 +72,52 @@ def test_without_books_it_is_said_what_to_do(tmp_path: Path, cli: Callable[..., 
     answer = cli(tmp_path, "check", POEM, "--tune", "卜算子")
     assert answer.status == 1 and "run dvc --cd profiles/small repro download@couyun in a clone" in answer.err
     assert cli(tmp_path, "check", POEM, "--tune", "卜算子", "--book", "mandarin").status == 1  # by the catalogue
+
+
+@pytest.fixture(scope="module")
+def song(project: Path) -> str:
+    """Lines of 5 and 3 syllables in a first verse, of 4 in a second one; a part without lyrics."""
+    text = score(sung("la la la la la r la la la r"), sung("la la la la", "2"), parts={"Piano": sung("_ _ r _")})
+    return write_score(project, text).name
+
+
+def test_texts_are_checked_by_a_melody_each_in_its_language(project: Path, cli: Callable[..., Any], song: str) -> None:
+    english = cli(project, "check", "A lamp on the bridge / so quiet", "--melody", song)
+    assert english.status == 0 and "note: the syllables of the melody: 5/3 (verse 1 of 1, 2)\n" in english.err
+    (project / "lyrics.txt").write_text("孤灯照石桥/雨潇潇\nA lamp / so quiet\n", encoding="utf-8")
+    answer = cli(project, "check", "--file", "lyrics.txt", "--melody", song, "--json", "-q")
+    assert answer.status == 1 and not answer.err
+    assert [json.loads(line)["kept"] for line in answer.out.splitlines()] == [True, False]
+    other = cli(project, "check", "A lamp so dim", "--melody", song, "--verse", "2", "-q")
+    assert (
+        other.status == 0 and cli(project, "check", "明月 / 山", "--melody", song, "--part", "P2", "--by", "notes").out
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--part", "Alto"), "--part: unknown part 'Alto'; allowed: Piano, Voice"),
+        (("--part", "Piano"), "--part: no lyrics in part Piano; parts with lyrics: Voice"),
+        (("--verse", "3"), "--verse: unknown verse '3'; allowed: 1, 2"),
+        (("--by", "ear"), "--by: unknown way to count syllables 'ear'; allowed: lyrics, notes"),
+        (("--format", "5。"), "--melody: a melody beside --format; leave out one of them"),
+        (("--meter", "iambic pentameter"), "line 1 has 5 syllables, iambic pentameter never has"),
+    ],
+)
+def test_a_part_or_verse_that_a_melody_lacks_is_one_line(
+    project: Path, cli: Callable[..., Any], song: str, more: tuple[str, ...], message: str
+) -> None:
+    answer = cli(project, "check", "A lamp / so", "--melody", song, *more, "-q")
+    assert answer.status == 1 and answer.err.count("\n") == 1 and message in answer.err, answer.err
+
+
+def test_a_melody_that_cannot_be_read_is_one_line(project: Path, cli: Callable[..., Any]) -> None:
+    write_score(project, score(sung("_ _")), "piano.xml")
+    answer = cli(project, "check", "A lamp", "--melody", "piano.xml")
+    assert answer.status == 1 and answer.err.count("\n") == 1
+    assert "--melody: no lyrics in" in answer.err and "Voice has 2 notes; count its notes by 'notes'" in answer.err
+    answer = cli(project, "check", "A lamp", "--melody", "none.mxl")
+    assert answer.status == 1 and answer.err.endswith("none.mxl: no such file\n")
+    answer = cli(project, "check", "A lamp", "--format", "5。", "--verse", "2")
+    assert answer.err == "espalier: --verse: there is no melody; give --melody as well\n"

@@ -32,9 +32,22 @@ BOOKS = parameter(
     resolve_path=True,
 )
 
+#: The options that take the lines of a melody.
+MELODY = (
+    parameter(
+        "melody",
+        Path,
+        "A score in MusicXML (.musicxml, .xml, .mxl), whose syllables the lines have.",
+        resolve_path=True,
+    ),
+    parameter("part", str, "The part of the score with the melody; default: the first with lyrics."),
+    parameter("verse", str, "The number of the verse in the score; default: the first."),
+    parameter("by", str, "Count the syllables of the lyrics, or the notes: lyrics or notes.  [default: lyrics]"),
+)
+
 
 class Check(Command):
-    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic.
+    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic, the lines of a melody.
 
     The score is from 0 to 1, for each rule and as a whole. Each violation has the characters of the text, counted from
     0, what stands there and what would be right. The exit status is 1 if a text violates a rule.
@@ -46,7 +59,7 @@ class Check(Command):
     service, request, options, argument = "check", asked.CheckRequest, asked.CheckOptions, "text"
     columns, line, without = 2, "one text a line; after a tab its tune", ("model", "language")
     shared: ClassVar[Sequence[str]] = ("tune",)
-    more = (BOOKS,)
+    more = (BOOKS, *MELODY)
 
     def run(self) -> None:
         """Check all texts."""
@@ -56,10 +69,11 @@ class Check(Command):
         models().enter(self.values["profile"])
         with as_options(self.names):
             options = self.chosen(requests)
+            melody = framed.melody_of(self.values)
         books, failed = framed.books_of(self.values), False
         for request in requests:
             try:
-                report = self.report(request, options, partial(framed.checked, books=books))
+                report = self.report(request, options, partial(framed.checked, books=books, melody=melody))
             except EspalierError as error:
                 if len(requests) == 1:
                     raise
