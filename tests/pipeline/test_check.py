@@ -121,3 +121,14 @@ def test_a_melody_that_cannot_be_read_is_one_line(project: Path, cli: Callable[.
     assert answer.status == 1 and answer.err.endswith("none.mxl: no such file\n")
     answer = cli(project, "check", "A lamp", "--format", "5。", "--verse", "2")
     assert answer.err == "espalier: --verse: there is no melody; give --melody as well\n"
+
+
+def test_a_text_of_two_stanzas_is_shown_as_these(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    write(tmp_path, empty())
+    poem = "中中中中中，中中中中动。中中中中中中中，中中中中动。"
+    answer = cli(tmp_path, "check", poem * 2, "--tune", "卜算子", "--book", "mandarin")
+    sentences = poem.replace("。", "。\n")
+    assert answer.out.startswith(f"{sentences}\n{sentences}\n"), answer.out
+    found = json.loads(cli(tmp_path, "check", poem * 2, "--tune", "卜算子", "--book", "mandarin", "--json").out)
+    assert (found["text"], found["stanza"]) == (poem * 2, len(poem))
+    assert cli(tmp_path, "check", POEM, *FORMAT).out.startswith("1.000  kept\n")  # no tune, no stanzas

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -127,10 +128,18 @@ class Check(Command):
         return printable(report_page(report))
 
 
+def stanzas(report: Report) -> list[str]:
+    """The text of two stanzas, a sentence in each line and an empty line between and after them; else nothing."""
+    if not report.stanza:
+        return []
+    parts = (report.text[: report.stanza], report.text[report.stanza :])
+    return [line for part in parts for line in (*re.findall(r"[^\s。！？][^\n。！？]*[。！？]*[”’」』]*", part), "")]
+
+
 def report_page(report: Report) -> str:
-    """The whole score, the scores of the rules, and the violations."""
+    """The whole score, the scores of the rules, and the violations; before them, a text of two stanzas as these."""
     heading = [f"{report.score:.3f}", "kept" if report.kept else "not kept", *filter(None, [report.variant])]
-    lines = ["  ".join(heading)]
+    lines = [*stanzas(report), "  ".join(heading)]
     for score in report.scores:
         lines.append(f"  {score.rule:12} {score.kept}/{score.of}{'' if score.binding else '  (does not count)'}")
     for each in report.violations:

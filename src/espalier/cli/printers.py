@@ -29,7 +29,10 @@ WIDTH: Final = 100
 
 
 def poem_page(values: Values, request: object, poem: Poem) -> str:
-    """A heading, then one unit per line. Rhyme letters and rhyme groups have their own columns."""
+    """A heading, then one unit per line, and an empty line between two stanzas.
+
+    Rhyme letters and rhyme groups have their own columns.
+    """
     units = units_of(poem.text)
     width = max((cell_len(unit) for unit in units), default=0)
     parts = [part for part in (poem.tune, poem.format.replace("\n", "/"), f"seed {poem.seed}") if part]
@@ -37,6 +40,8 @@ def poem_page(values: Values, request: object, poem: Poem) -> str:
     for index, (unit, groups) in enumerate(zip(units, poem.rhyme_groups, strict=True)):
         rhyme = f"   {poem.rhyme[index]} {groups}" if groups else ""
         lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if rhyme else ''}{rhyme}")
+        if index + 1 == poem.stanza:
+            lines.append("")
     return "\n".join([*lines, ""])
 
 

@@ -25,6 +25,13 @@ def check_places(plan: Plan, text: str) -> Report:
     return Report(text, tuple(score for score, _ in results), tuple(violations))
 
 
+def second_stanza(plan: Plan, text: str, words: int) -> int:
+    """The character of a text at which a stanza begins, before which the plan has so many words; 0 if not known."""
+    place = [place for place, each in enumerate(plan.places) if each.word][words]
+    there = align(plan, text, read_clauses(plan, text, exact=plan.exact)).at.get(place)
+    return there.at if there else 0
+
+
 _Result = tuple[Score, list[Violation]]
 
 
