@@ -131,3 +131,17 @@ def test_a_word_that_a_later_line_needs_is_not_spent() -> None:
     for character in "knows ":
         state = automaton.step(state, character)  # type: ignore[assignment]
     assert automaton.step(state, "m") is None
+
+
+def test_the_text_of_a_processor_is_written_as_people_write_it() -> None:
+    """Its ids, and what the frame counts, stay as the model wrote them."""
+    pytest.importorskip("transformers", reason="pip install '.[generate]'")
+    from espalier.frames.processor import FrameProcessor
+    from tests.frames.small_tokenizers import byte_level
+
+    tokenizer, written = byte_level([]), "a rose\nhe moves, i"
+    lines = lines_of({"syllables": "2/3"})
+    processor = FrameProcessor(LineAutomaton(lines, Lexicon((*WORDS, "he", "moves", "i"))), tokenizer)
+    ids = tokenizer(written, add_special_tokens=False).input_ids
+    assert processor.following.automaton.accepts(processor.place(tuple(ids)).state)
+    assert processor.text(ids) == "A rose\nHe moves, I."

@@ -15,6 +15,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.files import write_json
 from espalier.syntax.parsers.registry import save_parser
 from espalier.syntax.parsers.trivial_backend import TrivialModel
+from tests.frames.scores import score, sung, write_score
 from tests.frames.test_check import POEM, TUNES
 from tests.verse.couyun import write_couyun
 
@@ -132,3 +133,63 @@ def test_outside_a_clone_the_folder_of_a_parser_is_asked_for() -> None:
         Models().parser(None, "en")
     with pytest.raises(ConfigError, match="--parser: no parser in 'here'; give the folder of a parser"):
         Models().parser("here", "en")
+
+
+@pytest.fixture(scope="module")
+def song(project: Path) -> str:
+    """Lines of 5 and 3 syllables in a first verse, of 4 in a second one; a part without lyrics."""
+    text = score(sung("la la la la la r la la la r"), sung("la la la la", "2"), parts={"Piano": sung("_ _ r _")})
+    return write_score(project, text).name
+
+
+def test_texts_are_checked_by_a_melody_each_in_its_language(project: Path, cli: Callable[..., Any], song: str) -> None:
+    english = cli(project, "check", "A lamp on the bridge / so quiet", "--melody", song)
+    assert english.status == 0 and "note: the syllables of the melody: 5/3 (verse 1 of 1, 2)\n" in english.err
+    (project / "lyrics.txt").write_text("孤灯照石桥/雨潇潇\nA lamp / so quiet\n", encoding="utf-8")
+    answer = cli(project, "check", "--file", "lyrics.txt", "--melody", song, "--json", "-q")
+    assert answer.status == 1 and not answer.err
+    assert [json.loads(line)["kept"] for line in answer.out.splitlines()] == [True, False]
+    other = cli(project, "check", "A lamp so dim", "--melody", song, "--verse", "2", "-q")
+    assert (
+        other.status == 0 and cli(project, "check", "明月 / 山", "--melody", song, "--part", "P2", "--by", "notes").out
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--part", "Alto"), "--part: unknown part 'Alto'; allowed: Piano, Voice"),
+        (("--part", "Piano"), "--part: no lyrics in part Piano; parts with lyrics: Voice"),
+        (("--verse", "3"), "--verse: unknown verse '3'; allowed: 1, 2"),
+        (("--by", "ear"), "--by: unknown way to count syllables 'ear'; allowed: lyrics, notes"),
+        (("--format", "5。"), "--melody: a melody beside --format; leave out one of them"),
+        (("--meter", "iambic pentameter"), "line 1 has 5 syllables, iambic pentameter never has"),
+    ],
+)
+def test_a_part_or_verse_that_a_melody_lacks_is_one_line(
+    project: Path, cli: Callable[..., Any], song: str, more: tuple[str, ...], message: str
+) -> None:
+    answer = cli(project, "check", "A lamp / so", "--melody", song, *more, "-q")
+    assert answer.status == 1 and answer.err.count("\n") == 1 and message in answer.err, answer.err
+
+
+def test_a_melody_that_cannot_be_read_is_one_line(project: Path, cli: Callable[..., Any]) -> None:
+    write_score(project, score(sung("_ _")), "piano.xml")
+    answer = cli(project, "check", "A lamp", "--melody", "piano.xml")
+    assert answer.status == 1 and answer.err.count("\n") == 1
+    assert "--melody: no lyrics in" in answer.err and "Voice has 2 notes; count its notes by 'notes'" in answer.err
+    answer = cli(project, "check", "A lamp", "--melody", "none.mxl")
+    assert answer.status == 1 and answer.err.endswith("none.mxl: no such file\n")
+    answer = cli(project, "check", "A lamp", "--format", "5。", "--verse", "2")
+    assert answer.err == "espalier: --verse: there is no melody; give --melody as well\n"
+
+
+def test_a_text_of_two_stanzas_is_shown_as_these(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    write(tmp_path, empty())
+    poem = "中中中中中，中中中中动。中中中中中中中，中中中中动。"
+    answer = cli(tmp_path, "check", poem * 2, "--tune", "卜算子", "--book", "mandarin")
+    sentences = poem.replace("。", "。\n")
+    assert answer.out.startswith(f"{sentences}\n{sentences}\n"), answer.out
+    found = json.loads(cli(tmp_path, "check", poem * 2, "--tune", "卜算子", "--book", "mandarin", "--json").out)
+    assert (found["text"], found["stanza"]) == (poem * 2, len(poem))
+    assert cli(tmp_path, "check", POEM, *FORMAT).out.startswith("1.000  kept\n")  # no tune, no stanzas

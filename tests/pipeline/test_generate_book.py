@@ -51,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree["presets"] = PRESETS
     tree["models"] = {"tiny": model("songnet", "tiny", numbers, default_for=["generate.zh"])}
     write(folder, tree)
-    write_couyun(folder / BOOKS, RHYMES, TUNES)
+    write_couyun(folder / BOOKS, RHYMES, TUNES, {"菩萨蛮": ("双调", 8)})
     return folder
 
 
@@ -177,3 +177,15 @@ def test_a_literal_in_mandarin_has_its_tone_and_its_rhyme_by_one_reading(
     # 薄 is level as bao and bo, oblique as bo alone.
     line = refused(project, "generate", "--format", "1薄。1刀。", "--rhyme", "AA", "--tones", "中仄中平")
     assert "'刀' (ao平) does not rhyme with '薄' (o)" in line
+
+
+@pytest.mark.parametrize("command", [("--tune", "菩萨蛮", "--book", "cilin"), ("--tune", "卜算子")])
+def test_two_stanzas_of_a_tune_are_printed_apart(
+    project: Path, cli: Callable[..., Any], command: tuple[str, ...]
+) -> None:
+    """Both have four sentences, the first in the book of the test, the other in the catalogue."""
+    _, *lines = cli(project, "generate", *command, "-q").out.rstrip().splitlines()
+    assert len(lines) == 5 and [number for number, line in enumerate(lines) if not line] == [2]
+    found = json.loads(cli(project, "generate", *command, "-q", "--json").out)
+    assert found["stanza"] == 2 and found["text"].count("\n") == 3
+    assert json.loads(cli(project, "generate", *command, "--format", "2。", "-q", "--json").out)["stanza"] == 0

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from small_params import empty, write
 
+from tests.frames.scores import score, sung, write_mxl
 from tests.frames.test_check import TUNES
 from tests.verse.couyun import write_couyun
 
@@ -38,6 +39,13 @@ def test_a_tune_is_printed_as_a_grammar_with_a_note_of_the_group_that_was_chosen
 def test_the_answer_as_json_has_the_choices(project: Path, cli: Callable[..., Any]) -> None:
     found = json.loads(cli(project, "grammar", "--tune", "灯词", "--group", "8平", "--notation", "gbnf", "--json").out)
     assert found["groups"] == {"A": "8平"} and found["repeated"] == "" and found["text"].startswith("root ::= ")
+
+
+def test_the_grammar_of_a_melody_has_a_character_for_each_syllable(project: Path, cli: Callable[..., Any]) -> None:
+    song = write_mxl(project, score(sung("la la la r la la"))).name
+    answer = cli(project, "grammar", "--melody", song, "--rhyme", "AA", "--group", "ang", "--notation", "regex")
+    assert answer.status == 0 and answer.err == "espalier: note: the syllables of the melody: 3/2\n"
+    assert re.sub(r"\[[^]]*\]", "x", answer.out) == "x{2}x\\x0Axx\n"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,9 +33,22 @@ BOOKS = parameter(
     resolve_path=True,
 )
 
+#: The options that take the lines of a melody.
+MELODY = (
+    parameter(
+        "melody",
+        Path,
+        "A score in MusicXML (.musicxml, .xml, .mxl), whose syllables the lines have.",
+        resolve_path=True,
+    ),
+    parameter("part", str, "The part of the score with the melody; default: the first with lyrics."),
+    parameter("verse", str, "The number of the verse in the score; default: the first."),
+    parameter("by", str, "Count the syllables of the lyrics, or the notes: lyrics or notes.  [default: lyrics]"),
+)
+
 
 class Check(Command):
-    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic, the template of a sentence's tree.
+    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic, a melody, the template of a tree.
 
     The score is from 0 to 1, for each rule and as a whole. Each violation has the characters of the text, counted from
     0, what stands there and what would be right. The exit status is 1 if a text violates a rule.
@@ -48,6 +62,7 @@ class Check(Command):
     shared: ClassVar[Sequence[str]] = ("tune",)
     more = (
         BOOKS,
+        *MELODY,
         parameter(
             "parser", str, "What sees the tree: a parser of the profile, or its folder; default: that of its models.",
             callback=absolute,
@@ -62,12 +77,14 @@ class Check(Command):
         models().enter(self.values["profile"])
         with as_options(self.names):
             options = self.chosen(requests)
+            melody = framed.melody_of(self.values)
         books, parser, failed = framed.books_of(self.values), None, False
         if self.values["template"] is not None or any(request.template is not None for request in requests):
             parser = framed.parser_of(self.values["parser"], [request.text for request in requests])
+        checked = partial(framed.checked, books=books, parser=parser, melody=melody)
         for request in requests:
             try:
-                report = self.report(request, options, partial(framed.checked, books=books, parser=parser))
+                report = self.report(request, options, checked)
             except EspalierError as error:
                 if len(requests) == 1:
                     raise
@@ -123,10 +140,18 @@ class Check(Command):
         return printable(report_page(report))
 
 
+def stanzas(report: Report) -> list[str]:
+    """The text of two stanzas, a sentence in each line and an empty line between and after them; else nothing."""
+    if not report.stanza:
+        return []
+    parts = (report.text[: report.stanza], report.text[report.stanza :])
+    return [line for part in parts for line in (*re.findall(r"[^\s。！？][^\n。！？]*[。！？]*[”’」』]*", part), "")]
+
+
 def report_page(report: Report) -> str:
-    """The whole score, the scores of the rules, and the violations."""
+    """The whole score, the scores of the rules, and the violations; before them, a text of two stanzas as these."""
     heading = [f"{report.score:.3f}", "kept" if report.kept else "not kept", *filter(None, [report.variant])]
-    lines = ["  ".join(heading)]
+    lines = [*stanzas(report), "  ".join(heading)]
     for score in report.scores:
         lines.append(f"  {score.rule:12} {score.kept}/{score.of}{'' if score.binding else '  (does not count)'}")
     for each in report.violations:

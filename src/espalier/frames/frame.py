@@ -16,11 +16,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from espalier.frames import judge
+from espalier.frames.melody import By, read_melody
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from espalier.frames.automaton import Automaton
     from espalier.frames.grammars import Notation
@@ -192,6 +194,16 @@ class Format(Rule):
     language: Language = "zh"
     marks: bool = True
 
+    @classmethod
+    def of_melody(
+        cls, path: Path, part: str | None = None, verse: int | str | None = None, by: By = "lyrics"
+    ) -> Format:
+        """The format of Chinese lyrics to a melody: a character for each syllable, and any marks or none.
+
+        Args and errors as in `espalier.frames.melody.read_melody`.
+        """
+        return cls(str(read_melody(path, part, verse, by)), marks=False)
+
 
 @dataclass(frozen=True)
 class Rhyme(Rule):
@@ -272,6 +284,16 @@ class Syllables(Rule):
     """The number of syllables of each line, in English: "5/7/5"."""
 
     syllables: str
+
+    @classmethod
+    def of_melody(
+        cls, path: Path, part: str | None = None, verse: int | str | None = None, by: By = "lyrics"
+    ) -> Syllables:
+        """The syllables of English lyrics to a melody, a score in MusicXML.
+
+        Args and errors as in `espalier.frames.melody.read_melody`.
+        """
+        return cls(str(read_melody(path, part, verse, by)))
 
 
 @dataclass(frozen=True)

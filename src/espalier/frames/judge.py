@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from espalier.frames.automaton import Automaton
 from espalier.frames.check_lines import check_lines
-from espalier.frames.check_places import check_places
+from espalier.frames.check_places import check_places, second_stanza
 from espalier.frames.chosen import chosen
 from espalier.frames.compiled import Said, compiled, needed
 from espalier.frames.forms import form_of
@@ -23,6 +23,7 @@ from espalier.frames.trees import check_tree
 from espalier.io.errors import ConfigError
 from espalier.syntax.parsers.parser import Parser
 from espalier.verse.ci_books import CiBooks
+from espalier.verse.tunes import tune
 from espalier.verse.variants import Variant
 
 #: What English frames say.
@@ -138,7 +139,9 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
     """The report by the variant that fits best, and the scores by the others."""
     books = needed(said, books)
     if books is None:
-        return check_places(compiled(said, None), text)
+        plan, named = compiled(said, None), tune(said["tune"])
+        words = sum(count for unit in named.units[: named.stanza] for count, _ in unit)
+        return replace(check_places(plan, text), stanza=second_stanza(plan, text, words) if words else 0)
     variants = [books.tunes.variant(said["tune"], said["variant"])] if "variant" in said else []
     variants = variants or list(books.tunes.called(said["tune"]))
     reports = []
@@ -155,7 +158,9 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
     reports.sort(key=lambda pair: (not pair[1].kept, pair[1].faults, -books.tunes.count(pair[0])))
     (variant, report), *others = reports
     scores = tuple((_name(other), each.score) for other, each in others)
-    return replace(report, variant=_name(variant), others=scores)
+    words = sum(variant.sentences[: books.tunes.stanza(variant)])
+    stanza = second_stanza(compiled(said, books, variant), text, words) if words else 0
+    return replace(report, variant=_name(variant), others=scores, stanza=stanza)
 
 
 def _name(variant: Variant) -> str:

@@ -54,6 +54,8 @@ class Report:
         variant: the tune and its variant, where a tune is checked; "" otherwise.
         others: the other variants of the tune and the scores of the text by them, the best first.
         notes: what the reader should know.
+        stanza: the character of the text at which the second of a tune's two stanzas begins; 0 if there is one stanza,
+            or if it is not known where they part.
     """
 
     text: str
@@ -64,6 +66,7 @@ class Report:
     variant: str = ""
     others: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()
+    stanza: int = 0
 
     @property
     def faults(self) -> int:

@@ -211,7 +211,15 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         text = text_of(ids, self.system.vocabulary, None if self.free else job.format)
         format_, groups = job.format, rhyme_groups(text, job.format, self.sounds)
         tune_name = job.request.tune or ""
-        return Poem(text, str(format_), format_.rhyme, tune_name, self.seed, sample, format_.tones, groups)
+        stanza = self._stanza(job.request)
+        return Poem(text, str(format_), format_.rhyme, tune_name, self.seed, sample, format_.tones, groups, stanza)
+
+    def _stanza(self, request: VerseRequest) -> int:
+        """The units of the first of two stanzas, of a request that has the format of its tune; else 0."""
+        if self.free or request.tune is None or request.format is not None:
+            return 0
+        named = self._variant(request.tune, request.variant)
+        return named.stanza if isinstance(named, Tune) else self.tunes.stanza(named) if self.tunes else 0
 
 
 def _literals(format_: Format) -> list[str]:
