@@ -138,12 +138,12 @@ class Command:
         yield from (*cls.more, *(each for each in COMMON if each.name not in cls.without))
 
     def run(self) -> None:
-        """Answer all requests. The exit status is 1 if one could not be read."""
+        """Answer all requests. The exit status is 1 if one could not be read, or a result is not what was asked for."""
         requests = read_requests(self.values["file"], self.given(), self.read, self.line)
         models().enter(self.values["profile"])  # --file is a path in the folder before
         with as_options(self.names):
-            unread = self.print(self.open(requests), requests)
-        if unread:
+            missed = self.print(self.open(requests), requests)
+        if missed:
             raise SystemExit(1)
 
     def given(self) -> list[Any]:
@@ -188,16 +188,24 @@ class Command:
         return writer
 
     def print(self, writer: Any, requests: Sequence[Any]) -> int:
-        """Print the results, and draw them. The number of requests that could not be read is returned."""
+        """Print the results, and draw them.
+
+        Returns:
+            The number of requests that could not be read, and of results that are not what was asked for.
+        """
         from espalier.cli.answers import answer
 
         results, out, kind = list[Any](), self.values.get("out"), type(self)
         page = partial(imported("page", kind.page, where=f"command {self.service}"), self.values)
         spaced, as_json = self.spaced and writer.n > 1, self.values.get("json", False)
-        unread = answer(writer, requests, page, as_json=as_json, spaced=spaced, then=results.append)
+        missed = answer(writer, requests, page, as_json=as_json, spaced=spaced, then=results.append)
         if out is not None and results:
             imported("drawing", kind.draw, where=f"command {self.service}")(results, out)
-        return unread
+        return missed + sum(map(self.misses, results))
+
+    def misses(self, result: Any) -> bool:
+        """Whether a result is not what was asked for, as the exit status then says."""
+        return False
 
     def chosen(self, requests: Sequence[Any]) -> dict[str, Any]:
         """The options that are given, in their bounds; a command adds what its requests need."""

@@ -58,6 +58,8 @@ class Paraphrase(Command):
     A line of --file is a sentence; a template may follow after a tab. Without a template the 3 most frequent templates
     of the training data are used, one text each. The search is deterministic.
 
+    With --strict the text keeps the template by its own parse, or the exit status is 1.
+
     A model that reads texts alone, such as C-DNPG, takes no template.
     """
 
@@ -81,6 +83,10 @@ class Paraphrase(Command):
         if names == ["template"]:
             options["templates"], self.names["templates"] = [self.values["template"]], "--template"
         return options
+
+    def misses(self, result: Any) -> bool:
+        """Whether the text does not keep its template, though it must."""
+        return not getattr(result, "template_kept", True)
 
 
 class Expand(Command):

@@ -15,7 +15,15 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from espalier.inference.requests import PairRequest
-from espalier.inference.results import Composition, Expansion, Paraphrase, Poem, Reply, TextGranularity
+from espalier.inference.results import (
+    Composition,
+    Expansion,
+    Paraphrase,
+    Poem,
+    Reply,
+    StrictParaphrase,
+    TextGranularity,
+)
 from espalier.io.terminal import printable_line
 from espalier.report.alignment import render_structures
 from espalier.syntax.constituency import read_tree, write_tree
@@ -53,6 +61,8 @@ def paraphrase_page(values: Values, request: PairRequest, paraphrase: Paraphrase
     below = [f"  {paraphrase.template}"] if shown else []
     if values["show_tree"]:
         below = draw_tree(read_tree(paraphrase.tree, words=False), "  ")
+    if isinstance(paraphrase, StrictParaphrase) and not paraphrase.template_kept:
+        below.append("  note: no candidate keeps the template; this is the best")
     return "\n".join([paraphrase.text, *below])
 
 

@@ -170,7 +170,12 @@ class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
 
     def guided(self, jobs: Sequence[PairJob]) -> Iterator[Sequence[Guided]]:
         """Batches of jobs, each under one template."""
-        return batches([(job, template) for job in jobs for template in job.templates], self.beam)
+        return batches([(job, template) for job in jobs for template in job.templates], self.prefixes)
+
+    @property
+    def prefixes(self) -> int:
+        """The number of prefixes that are searched for each text under a template."""
+        return self.beam
 
 
 def require_readable(text: str, system: PairSystem, length: int, name: str) -> None:

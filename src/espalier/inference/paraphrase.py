@@ -23,14 +23,16 @@ from espalier.inference.pairs import (
 )
 from espalier.inference.registry import service
 from espalier.inference.requests import PairRequest, ParaphraseOptions
-from espalier.inference.results import Paraphrase
+from espalier.inference.results import Paraphrase, StrictParaphrase
 from espalier.inference.templates import given_words, top, word_places
 from espalier.inference.writer import argument
 from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.hashing import seed_from
 from espalier.io.imports import nltk_module
-from espalier.syntax.constituency import read_tree
+from espalier.metrics.expansion import TEMPLATE_LEVELS, keeps
+from espalier.syntax.constituency import cut, read_tree, write_tree
 from espalier.tasks.paraphrase_decoder import PairDecoder
-from espalier.tasks.paraphrase_search import search
+from espalier.tasks.paraphrase_search import candidates, search
 
 if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairBatch
@@ -123,6 +125,17 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
         """The largest number of texts: `n` for each template of each request; `like` gives one template."""
         return super().texts(requests) if self.like is None else self.n * len(requests)
 
+    @property
+    def decoder(self) -> PairDecoder:
+        """The settings of the task."""
+        most = max_ids(self.system, self.max_length)
+        return PairDecoder(max_ids=most, min_ids=1, **self.shared(PairDecoder))
+
+    @property
+    def prefixes(self) -> int:
+        """As in the task."""
+        return self.decoder.prefixes
+
     # --- Writing -----------------------------------------------------------------------------------------------------
 
     def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Paraphrase]]:
@@ -132,17 +145,43 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
             yield from self._written(part, trees)
 
     def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:
-        system, vocabulary = self.system, self.system.vocabulary
-        most = max_ids(system, self.max_length)
-        decoder = PairDecoder(max_ids=most, min_ids=1, **self.shared(PairDecoder))
+        system, decoder = self.system, self.decoder
         data = encoded_pairs([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
-        rows = search(system.model, batch, decoder, system.view, self._words(jobs, trees, decoder.max_ids))
-        for (job, template), tree, hypotheses in zip(jobs, trees, rows, strict=True):
-            for text, log_probability in distinct_texts(hypotheses, system, self.n):
+        given = self._words(jobs, trees, decoder.max_ids)
+        if self.strict:
+            seeds = [seed_from(job.request.text, template) for job, template in jobs]
+            rows = candidates(system.model, batch, decoder, system.view, seeds, given)
+            found = self._chosen(jobs, [distinct_texts(row, system, len(row)) for row in rows])
+        else:
+            rows = search(system.model, batch, decoder, system.view, given)
+            found = [(distinct_texts(row, system, self.n), None) for row in rows]
+        for (job, template), tree, (texts, kept) in zip(jobs, trees, found, strict=True):
+            for text, log_probability in texts:
                 words = tuple(text.split())
-                printed = print_words(words, vocabulary.lower)
-                yield job.request, Paraphrase(printed, words, job.request.text, template, tree, log_probability)
+                printed = print_words(words, system.vocabulary.lower)
+                result = Paraphrase(printed, words, job.request.text, template, tree, log_probability)
+                yield job.request, result if kept is None else StrictParaphrase(**vars(result), template_kept=kept)
+
+    def _chosen(
+        self, jobs: Sequence[Guided], texts: Sequence[list[tuple[str, float]]]
+    ) -> list[tuple[list[tuple[str, float]], bool | None]]:
+        """For each job the `n` first texts whose parse keeps its template, else the first; and whether they do.
+
+        Of a whole tree its top levels are the template.
+        """
+        distinct = [*dict.fromkeys(text for row in texts for text, _ in row)]
+        parses = self.system.parse([text.split() for text in distinct], distinct)
+        trees = {
+            text: "" if isinstance(parse, EspalierError) else parse.tree
+            for text, parse in zip(distinct, parses, strict=True)
+        }
+        found = list[tuple[list[tuple[str, float]], bool | None]]()
+        for (_, template), row in zip(jobs, texts, strict=True):
+            wanted = write_tree(cut(read_tree(template, words=False), TEMPLATE_LEVELS)) if self.full else template
+            kept = [each for each in row if keeps(wanted, trees[each[0]])]
+            found.append((kept[: self.n] or row[:1], bool(kept)))
+        return found
 
     def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint[PairBatch, Any] | None:
         """The words of templates, each at the place of its leaf in the tree; None if there are none."""

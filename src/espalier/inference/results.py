@@ -61,6 +61,17 @@ class Paraphrase:
 
 
 @dataclass(frozen=True)
+class StrictParaphrase(Paraphrase):
+    """A paraphrase taken from candidates.
+
+    Attributes:
+        template_kept: whether its own parse keeps every node of the template. If not, none of the candidates does.
+    """
+
+    template_kept: bool
+
+
+@dataclass(frozen=True)
 class TextGranularity:
     """The granularity of word pieces of a text and its paraphrase: 0 for pieces of a template, 1 for details.
 

@@ -34,6 +34,24 @@ def template_statistics(templates: Sequence[str], hypothesis_trees: Sequence[str
     return statistics
 
 
+def keeps(template: str, tree: str) -> bool:
+    """Whether a tree has every node of a template at its place. A node without children there may have any.
+
+    For a template cut from a parse this is what `template_statistics` counts; other templates may end at any level.
+    An empty string, an unparsed tree, keeps none.
+    """
+    if not tree:
+        return False
+    waiting = [(read_tree(template, words=False), read_tree(tree, words=False))]
+    while waiting:
+        given, found = waiting.pop()
+        below, own = ([child for child in node if not isinstance(child, str)] for node in (given, found))
+        if given.label() != found.label() or (below and len(below) != len(own)):
+            return False
+        waiting += zip(below, own, strict=False)
+    return True
+
+
 def expansion_statistics(references: Sequence[str], predicted: Sequence[str], depth: int = DEPTH) -> Array:
     """(trees, 5): whether the trees are equal; nodes of both; whether all leaves are tags of the references; and 1.
 

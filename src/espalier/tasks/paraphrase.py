@@ -11,6 +11,7 @@ import numpy as np
 from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
 from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE, PROTOCOL_HEADLINE
+from espalier.tasks.candidates import RANKING
 from espalier.tasks.data import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.paraphrase_baselines import TEXT_VIEW, baseline_rows
 from espalier.tasks.paraphrase_decoder import PairDecoder
@@ -85,16 +86,19 @@ class ParaphraseTask:
             guided = data.with_trees(
                 guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
             )
-            inputs.append(Inputs(guided, np.arange(len(grouped)), grouped))
+            kept = decoder.candidates if decoder.strict and guides else 1
+            inputs.append(Inputs(guided, np.arange(len(grouped)), grouped, kept))
         return inputs
 
     def generate(
         self, model: PairModel, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
-        """The `beam` best texts or trees of each pair."""
+        """The `beam` best texts or trees of each pair, or the candidates of a strict decoder."""
         from espalier.decoding.granularity import GradedModel, graded
-        from espalier.tasks.paraphrase_search import search
+        from espalier.tasks.paraphrase_search import candidates, search
 
+        if decoder.strict and "target_tree" in model.config.view.reads:
+            return candidates(model, batch, decoder, model.config.view, seeds)
         found = search(model, batch, decoder, model.config.view)
         # The n-gram model is decoded with the settings of the runs beside it, and has no granularity.
         if not decoder.granularity or not isinstance(model, GradedModel):
@@ -104,11 +108,15 @@ class ParaphraseTask:
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: PairModel, decoder: PairDecoder
     ) -> dict[str, Any]:
-        """The text or tree, and its log-probability; with the decoder's option, also the granularity as JSON."""
+        """The text or tree, and its log-probability; by the decoder's options also granularity as JSON, and ranking."""
         from espalier.tasks.paraphrase_search import tree_text
 
         view, ids = model.config.view, hypothesis.tokens if hypothesis else []
-        kept = {"granularity": _json(getattr(hypothesis, "granularity", None))} if decoder.granularity else {}
+        kept: dict[str, Any] = (
+            {"granularity": _json(getattr(hypothesis, "granularity", None))} if decoder.granularity else {}
+        )
+        if decoder.strict and "target_tree" in view.reads:
+            kept[RANKING] = hypothesis.score if hypothesis else float("nan")
         return {
             **kept,
             "text": model.vocabulary.decode_text(ids) if view.writes == "text" else "",
