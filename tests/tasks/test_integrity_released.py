@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from espalier.corpora.leakage import letters_of
-from espalier.datasets.batching import length_batches
+from espalier.datasets.batch import length_batches
 from espalier.datasets.verse.data import View
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.models.ngram import NGram, NGramConfig

@@ -32,8 +32,7 @@ from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
 from espalier.verse.copies import read_copies
 from espalier.verse.format import BLANK, RHYME, Format, format_of, with_copies
-from espalier.verse.kept import keep_words, template_of
-from espalier.verse.literals import with_literals
+from espalier.verse.literals import keep_words, template_of, with_literals
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import pattern_of, verse_of
 

@@ -16,7 +16,7 @@ from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError
 from espalier.syntax.parse import Parse, columns_of
-from espalier.syntax.ptb_form import ptb_word
+from espalier.syntax.parsers.penn_words import ptb_word
 
 _PENN, _PTB = "treebank/combined/wsj_0001.mrg", "ptb.train.txt"
 #: The tags of marks, which PTB leaves out; $ and # are words there.

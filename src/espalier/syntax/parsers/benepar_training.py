@@ -30,10 +30,18 @@ from espalier.io.hashing import seed_from
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.benepar_backend import TRAINED, BeneparParser
-from espalier.syntax.parsers.benepar_chart import Nodes, annotate, fenceposts, margin_loss
+from espalier.syntax.parsers.benepar_chart import (
+    CHAIN,
+    UNKNOWN,
+    Nodes,
+    Span,
+    annotate,
+    fenceposts,
+    margin_loss,
+    spans_of,
+)
+from espalier.syntax.parsers.benepar_compat import ChartParser, HParams, RetokenizerForCharLSTM, ptb_unescape
 from espalier.syntax.parsers.benepar_config import BeneparTraining
-from espalier.syntax.parsers.benepar_modules import ChartParser, HParams, RetokenizerForCharLSTM, ptb_unescape
-from espalier.syntax.parsers.benepar_spans import CHAIN, UNKNOWN, Span, spans_of
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
 from espalier.syntax.parsers.parser import Parser
 from espalier.syntax.parsers.schedule import linear_schedule
