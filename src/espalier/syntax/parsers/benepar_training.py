@@ -41,10 +41,9 @@ from espalier.syntax.parsers.benepar_chart import (
     spans_of,
 )
 from espalier.syntax.parsers.benepar_compat import ChartParser, HParams, RetokenizerForCharLSTM, ptb_unescape
-from espalier.syntax.parsers.benepar_config import BeneparTraining
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
 from espalier.syntax.parsers.parser import Parser
-from espalier.syntax.parsers.schedule import linear_schedule
+from espalier.syntax.parsers.training_config import BeneparTraining, linear_schedule
 
 __all__ = ["BeneparTraining", "Example", "batch_loss", "bracket_f1", "train_benepar"]
 
