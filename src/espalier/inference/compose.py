@@ -15,8 +15,7 @@ from espalier.datasets.vocabulary import UNK
 from espalier.inference.requests import ComposeOptions, TemplateRequest
 from espalier.inference.results import Composition
 from espalier.inference.sampling import SamplingWriter
-from espalier.inference.texts import require_text
-from espalier.inference.writer import attempt, note_unknown, parted
+from espalier.inference.writer import attempt, note_unknown, parted, require_text
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.parse import UNKNOWN as UNKNOWN_WORD
 from espalier.syntax.parse import Parse

@@ -15,7 +15,6 @@ from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.inference.requests import Post, ReplyOptions
 from espalier.inference.results import Reply
-from espalier.inference.texts import require_text
 from espalier.inference.writer import (
     ArgumentError,
     InferenceWarning,
@@ -24,6 +23,7 @@ from espalier.inference.writer import (
     batches,
     note_unknown,
     parted,
+    require_text,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.ternary import EOB, flatten, spell

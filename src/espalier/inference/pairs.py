@@ -14,7 +14,6 @@ from espalier.datasets.vocabulary import UNK
 from espalier.inference.registry import reads_trees
 from espalier.inference.requests import ExpandOptions, PairRequest
 from espalier.inference.templates import canonical
-from espalier.inference.texts import require_text
 from espalier.inference.writer import (
     ArgumentError,
     InferenceWarning,
@@ -25,6 +24,7 @@ from espalier.inference.writer import (
     batches,
     note_unknown,
     parted,
+    require_text,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.constituency import read_tree, write_tree

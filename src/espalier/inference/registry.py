@@ -108,7 +108,7 @@ SERVICES: Final = Registry[Service[Any, Any]](
         "expand": Service(
             "pairs",
             "a model of pairs that writes trees",
-            "espalier.inference.expansion:ExpansionWriter",
+            "espalier.inference.paraphrase:ExpansionWriter",
             asked.ExpandOptions,
             _has_trees,
             _writes_trees,
@@ -116,7 +116,7 @@ SERVICES: Final = Registry[Service[Any, Any]](
         "granularity": Service(
             "pairs",
             "a model with granularity heads (arch: cdnpg), or with levels (arch: dnpg)",
-            "espalier.inference.granularity:GranularityWriter",
+            "espalier.inference.plain_paraphrase:GranularityWriter",
             asked.GranularityOptions,
             _has_trees,
             _has_granularity,

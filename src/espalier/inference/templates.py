@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from espalier.inference.texts import MAX_CHARACTERS
+from espalier.inference.writer import MAX_CHARACTERS
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree, words, write_tree
 from espalier.syntax.levels import cut, linearize

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from espalier.decoding.bounds import PREFIXES
-from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.text.language import Language, has_words, language_name, mostly
 
 if TYPE_CHECKING:
     from espalier.inference.loaded import LoadedModel
+
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -163,3 +165,27 @@ def argument(name: str, value: str = "") -> Iterator[None]:
     except EspalierError as error:
         what = f"{value}: {error.what}" if value else error.what
         raise ArgumentError(what, where=name, remedy=error.remedy) from error
+
+
+#: The longest text, and the longest template.
+MAX_CHARACTERS = 10_000
+
+
+def require_text(text: str, language: Language, name: str) -> None:
+    """Raise a DataError if a text is too long, has no words, or is mostly in another language.
+
+    Args:
+        name: name of the text in errors.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise DataError(f"{len(text):,} characters", file=name, remedy=f"at most {MAX_CHARACTERS:,}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError("not UTF-8", file=name) from error
+    called = language_name(language)
+    if not has_words(text):
+        raise DataError("no words", file=name, remedy=f"give {'an' if language == 'en' else 'a'} {called} sentence")
+    if not mostly(text, language):
+        unit = "words" if language == "zh" else "letters"
+        raise DataError(f"most of its {unit} are not {called}", file=name, remedy=f"the model reads {called} alone")

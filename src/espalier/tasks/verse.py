@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from espalier.datasets.verse.data import View
 from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.metrics.verse import HEADLINE, KEYS
-from espalier.tasks.chance import chance_seeds
+from espalier.tasks.chance import RandomWords, chance_seeds
 from espalier.tasks.data import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
-from espalier.tasks.random_words import RandomWords
 from espalier.tasks.sequence_search import decode
 from espalier.tasks.verse_scoring import JUDGE, LIKELIHOOD, VerseScoring, counts_of, segments_of
 from espalier.tasks.verse_search import VerseDecoder, inputs_of, text_of, verse_constraint
