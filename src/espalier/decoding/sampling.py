@@ -51,7 +51,8 @@ def sample(
         ConfigError: one sequence does not fit into memory, or no next token has a probability.
     """
     device = batch.device
-    uniforms = torch.stack([_uniforms(seed, max_ids) for seed in seeds]).to(device)
+    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+    uniforms = torch.stack([torch.rand(max_ids, generator=own, dtype=torch.float64) for own in generators]).to(device)
     written = torch.full((len(seeds), max_ids), end, device=device)
 
     def write(rows: Tensor, state: State_, rule: Constrained[Rule_] | None) -> None:
@@ -80,7 +81,7 @@ def sample(
         rule = Constrained(constraint, constraint.start(batch)) if constraint else None
         for part in parts:
             write(part, state.select(part), rule.select(part) if rule else None)
-    return [_until(row, end) for row in written.tolist()]
+    return [row[: row.index(end)] if end in row else row for row in written.tolist()]
 
 
 def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Tensor:
@@ -93,11 +94,3 @@ def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Te
         what = "no next token has a probability: the constraint forbids all, or the model's scores are no numbers"
         raise ConfigError(what, where="sampling", remedy=REMEDY)
     return candidates.gather(1, place.minimum(possible)[:, None])[:, 0]
-
-
-def _uniforms(seed: int, max_ids: int) -> Tensor:
-    return torch.rand(max_ids, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def _until(row: list[int], end: int) -> list[int]:
-    return row[: row.index(end)] if end in row else row

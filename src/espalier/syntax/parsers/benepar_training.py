@@ -159,7 +159,12 @@ def _trained(
             done += 1
             for group in optimizer.param_groups:
                 group["lr"] = config.rate * linear_schedule(done, total, config.warmup)
-            chosen = [_lowered(examples[i]) if draw.random() < config.lowercased else examples[i] for i in batch]
+            chosen = [
+                example._replace(read=[word.lower() for word in example.read])
+                if draw.random() < config.lowercased
+                else example
+                for example in (examples[i] for i in batch)
+            ]
             loss = batch_loss(model, chosen)
             loss.backward()
             optimizer.step()
@@ -203,10 +208,6 @@ def _batches(lengths: NDArray[np.int64], size: int, draw: np.random.Generator) -
         batches += [pool[first : first + size].tolist() for first in range(0, len(pool), size)]
     for place in draw.permutation(len(batches)):
         yield batches[place]
-
-
-def _lowered(example: Example) -> Example:
-    return example._replace(read=[word.lower() for word in example.read])
 
 
 def batch_loss(model: Any, examples: Sequence[Example]) -> Tensor:
