@@ -16,7 +16,8 @@ from measuring import Record, arguments, rate_table, rounds, timed
 from torch import Tensor
 
 from espalier.layers.attention import Attention
-from espalier.layers.path_attention import PathAttention, paths_of
+from espalier.layers.path_attention import PathAttention
+from espalier.layers.paths import paths_of
 
 BATCH, NODES, WIDTH, HEAD_WIDTH, DEPTH = 64, 40, 256, 64, 8
 

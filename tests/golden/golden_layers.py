@@ -20,7 +20,8 @@ from espalier.layers.initial import initialise
 from espalier.layers.linear import constant_weights, linear
 from espalier.layers.multi_encoder import MultiEncoderAttention
 from espalier.layers.options import GranularityMask, Initial
-from espalier.layers.path_attention import PathAttention, paths_of
+from espalier.layers.path_attention import PathAttention
+from espalier.layers.paths import paths_of
 from espalier.layers.positions import sinusoids
 from espalier.layers.readout import Readout, readout_loss
 from espalier.layers.recurrent import AdditiveAttention, BilinearAttention, RecurrentEncoder, gru_update, lstm_step

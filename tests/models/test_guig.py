@@ -219,7 +219,7 @@ def test_a_leaf_reaches_its_sibling_at_the_second_pass(
     space: Any = model.embeddings["tree"]
 
     def read(row: Tensor) -> Tensor:
-        from espalier.layers.path_attention import paths_of
+        from espalier.layers.paths import paths_of
 
         found: Tensor = model.encoders[0](space(row), None, paths_of(space.levels_of(row)))
         return found[0]

@@ -21,7 +21,8 @@ from espalier.layers.attention import Attention, KeyValues, padding_bias, select
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
 from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
-from espalier.layers.path_attention import PathAttention, Paths, paths_of
+from espalier.layers.path_attention import PathAttention
+from espalier.layers.paths import Paths, paths_of
 from espalier.layers.positions import sinusoids
 from espalier.layers.residual import FeedForward, Residual
 from espalier.layers.shared_memory import memory_rows
