@@ -26,11 +26,10 @@ from espalier.report.hyperparameters import hyperparameters_of
 from espalier.report.items import RunTexts, items_of
 from espalier.report.links import Links
 from espalier.report.markdown import render_markdown
-from espalier.report.orderings_json import orderings_json
+from espalier.report.numbers_files import orderings_json, render_csv
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample, TrainingResult
 from espalier.report.summary import summary_json, summary_of
-from espalier.report.tables_csv import render_csv
 from espalier.tasks.candidates import taken
 from espalier.tasks.data import SEGMENT_COLUMNS
 from pipeline import layout

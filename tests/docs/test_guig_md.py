@@ -13,8 +13,7 @@ from typer.main import get_command
 
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.inference.requests import ParaphraseOptions
-from espalier.models.guig_config import EncoderConfig, GuiGConfig
-from espalier.models.scpn_config import SCPNConfig
+from espalier.models.guig_config import EncoderConfig, GuiGConfig, SCPNConfig
 from espalier.tasks.paraphrase_decoder import PairDecoder
 from pipeline.params.entries import Model, Params, Run
 from pipeline.shell.app import app

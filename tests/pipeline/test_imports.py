@@ -92,7 +92,7 @@ SLOW = {"pandas", "pyarrow", "sacrebleu", "nltk", "scipy", "spacy", "benepar", "
 
 
 def test_a_command_that_writes_loads_its_model_without_what_is_slow_to_import() -> None:
-    writers = [f"espalier.inference.{name}" for name in ("verse", "dialogue", "granularity", "expansion")]
+    writers = [f"espalier.inference.{name}" for name in ("verse", "dialogue", "plain_paraphrase", "paraphrase")]
     imported(["espalier.cli.commands", "pipeline.records.systems", "espalier.models.serialization", *writers], SLOW)
 
 

@@ -48,9 +48,8 @@ from espalier.metrics.metric import Score, confirmed
 from espalier.metrics.paraphrase import PROTOCOL_HEADLINE
 from espalier.metrics.perplexity import PairPerplexity
 from espalier.models.guig import GuiG
-from espalier.models.guig_config import GuiGConfig
+from espalier.models.guig_config import GuiGConfig, SCPNConfig
 from espalier.models.ngram import NGram, NGramConfig
-from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import cut
 from espalier.tasks.data import Inputs, Outputs, Ready, RunOptions, Segments

@@ -76,7 +76,8 @@ def hypotheses(
         ConfigError: one sequence does not fit into memory, or no next token has a probability.
     """
     device = batch.device
-    uniforms = torch.stack([_uniforms(seed, max_ids) for seed in seeds]).to(device)
+    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+    uniforms = torch.stack([torch.rand(max_ids, generator=own, dtype=torch.float64) for own in generators]).to(device)
     written = torch.full((len(seeds), max_ids), end, device=device)
     sums, each = torch.zeros(len(seeds), device=device), len(seeds) // max(1, len(batch))
 
@@ -110,7 +111,7 @@ def hypotheses(
         for part in parts:
             own = part // each
             write(part, state.select(own), rule.select(own) if rule else None)
-    rows = [_until(row, end) for row in written.tolist()]
+    rows = [row[: row.index(end)] if end in row else row for row in written.tolist()]
     # As in beam search, the end counts, which a sequence of the largest length may lack.
     lengths = [min(len(row) + 1, max_ids) for row in rows]
     return [
@@ -129,11 +130,3 @@ def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Te
         what = "no next token has a probability: the constraint forbids all, or the model's scores are no numbers"
         raise ConfigError(what, where="sampling", remedy=REMEDY)
     return candidates.gather(1, place.minimum(possible)[:, None])[:, 0]
-
-
-def _uniforms(seed: int, max_ids: int) -> Tensor:
-    return torch.rand(max_ids, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def _until(row: list[int], end: int) -> list[int]:
-    return row[: row.index(end)] if end in row else row

@@ -22,8 +22,7 @@ from espalier.syntax.parse import UNKNOWN as UNKNOWN_WORD
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.jieba_backend import keywords
 from espalier.syntax.parsers.parser import Sentence
-from espalier.syntax.parsers.penn_words import penn_words
-from espalier.syntax.ptb_form import has_ptb_form, ptb_words
+from espalier.syntax.parsers.penn_words import has_ptb_form, penn_words, ptb_words
 from espalier.tasks.compose import ComposeTask
 from espalier.tasks.compose_decoder import ComposeDecoder
 from espalier.text.language import foreign_words, has_words, join_tokens, language_name, tokens_of

@@ -81,7 +81,10 @@ def read_system(folder: Path) -> Description:
     file = folder / SYSTEM
     value = read_json(file)
     try:
-        parser, expander = (_folder(folder, value[name]) for name in ("parser", "expander"))
+        parser, expander = (
+            None if name is None else Path(os.path.normpath(folder / name))
+            for name in (value["parser"], value["expander"])
+        )
         settings = dict(value["settings"])
         options = {service: dict(own) for service, own in value.get("options", {}).items()}
         default_for = tuple(map(str, value.get("default_for", ())))
@@ -107,7 +110,3 @@ def restorable(folder: Path) -> Iterator[None]:
         if not changed:
             raise
         raise ArtifactError(error.what, where=error.where, remedy=f"git restore {folder}") from error
-
-
-def _folder(beside: Path, name: str | None) -> Path | None:
-    return None if name is None else Path(os.path.normpath(beside / name))

@@ -29,7 +29,8 @@ def template_statistics(templates: Sequence[str], hypothesis_trees: Sequence[str
     template_nodes, hypothesis_nodes = _all_nodes("templates", templates), _all_nodes("hypotheses", hypothesis_trees)
     statistics = np.ones((len(templates), 2))
     for row, (one, other) in enumerate(zip(template_nodes, hypothesis_nodes, strict=True)):
-        _require_tree(one, "template", row)
+        if not one.labels:
+            raise EspalierError("the template has no tree", where=f"row {row + 1}", remedy="filter it out before")
         statistics[row, 0] = cut_nodes(one, TEMPLATE_LEVELS) == cut_nodes(other, TEMPLATE_LEVELS)
     return statistics
 
@@ -135,11 +136,6 @@ def _all_nodes(what: str, trees: Sequence[str]) -> list[Nodes]:
         if tree not in read:
             read[tree] = nodes_of(read_tree(tree, file=what, row=row, words=False))
     return [read[tree] for tree in trees]
-
-
-def _require_tree(nodes: Nodes, what: str, row: int) -> None:
-    if not nodes.labels:
-        raise EspalierError(f"the {what} has no tree", where=f"row {row + 1}", remedy="filter it out before")
 
 
 def _leaves(nodes: Nodes) -> list[tuple[str, int]]:

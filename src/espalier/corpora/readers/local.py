@@ -1,4 +1,4 @@
-"""TSV: pairs from local files, one pair per line, fields separated by tabs, without a header."""
+"""Local files, a row in each line: sentences (`lines`), or pairs separated by tabs, without a header (`tsv`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from espalier.corpora.readers.files import files_of
-from espalier.corpora.readers.rows import pair_of, quarantined
-from espalier.corpora.records import Pair, Quarantined
+from espalier.corpora.readers.rows import pair_of, quarantined, sentence_of
+from espalier.corpora.records import Pair, Quarantined, Sentence
 from espalier.io.errors import ConfigError
 from espalier.io.text_files import lines_of
 
@@ -16,7 +16,7 @@ from espalier.io.text_files import lines_of
 COLUMNS: Final = ("source", "target", "group", "skip")
 
 
-def read(
+def read_tsv(
     folders: Mapping[str, Path], *, language: str, columns: Sequence[str] = ("source", "target")
 ) -> Iterator[Pair | Quarantined]:
     """Every line of every file, in the order of sources, paths and lines.
@@ -58,3 +58,22 @@ def _check(columns: Sequence[str]) -> None:
                 where="reader tsv",
                 remedy="source and target once, group at most once",
             )
+
+
+def read_lines(folders: Mapping[str, Path], *, language: str) -> Iterator[Sentence | Quarantined]:
+    """Every line of every file, in the order of sources, paths and lines.
+
+    Ids are as in the reader `tsv`. White space becomes single spaces. Reasons for quarantine: "empty line", "damaged
+    character".
+
+    Args:
+        folders: source names and their folders.
+        language: language of the sentences.
+
+    Raises:
+        ConfigError: there is no source.
+        DataError: a source has no files, or a file is not UTF-8; the message names the file and the row.
+    """
+    for origin, file, name in files_of(folders, "lines"):
+        for row, line in enumerate(lines_of(file), start=1):
+            yield sentence_of(f"{origin}/{name}/{row}", line, origin=origin, language=language)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from espalier.text.language import Language
 from espalier.verse.format import BLANK, format_of
-from espalier.verse.kept import keep_words, template_of
+from espalier.verse.literals import keep_words, template_of
 from espalier.verse.text import tokens_by_unit
 
 POEM = "灯山，桥雨。\n山石！\n雨。"

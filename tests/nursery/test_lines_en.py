@@ -1,7 +1,7 @@
 import random
 from collections import Counter
 
-from espalier.nursery.scan_en import forms, scan
+from espalier.nursery.lines_en import forms, scan
 
 
 def test_words_are_grouped_by_how_they_scan_in_order() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.datasets.batching import batch_plan, length_batches
+from espalier.datasets.batch import batch_plan, length_batches
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=60).map(lambda found: np.array(found, dtype=np.int64))
 
