@@ -177,7 +177,10 @@ def test_a_melody_that_cannot_be_read_is_one_line(project: Path, cli: Callable[.
     write_score(project, score(sung("_ _")), "piano.xml")
     answer = cli(project, "check", "A lamp", "--melody", "piano.xml")
     assert answer.status == 1 and answer.err.count("\n") == 1
-    assert "--melody: no lyrics in" in answer.err and "Voice has 2 notes; count its notes by 'notes'" in answer.err
+    assert (
+        "--melody: no lyrics in" in answer.err
+        and "Voice has 2 notes; count its notes (by='notes', --by notes)" in answer.err
+    )
     answer = cli(project, "check", "A lamp", "--melody", "none.mxl")
     assert answer.status == 1 and answer.err.endswith("none.mxl: no such file\n")
     answer = cli(project, "check", "A lamp", "--format", "5。", "--verse", "2")

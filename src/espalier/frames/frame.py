@@ -240,7 +240,7 @@ class Tones(Rule):
 
 @dataclass(frozen=True)
 class Acrostic(Rule):
-    """The first words of the sentences or, if there are more of them, of the clauses."""
+    """The first words of the sentences or, if there are more of them, of the clauses; in English the lines' letters."""
 
     acrostic: str
 

@@ -71,7 +71,7 @@ def read_melody(file: Path, part: str | None = None, verse: int | str | None = N
         sizes = ", ".join(f"{each.name} has {len(each.notes)} notes" for each in parts[:5])
         if by == "notes" or not any(each.notes for each in parts):
             raise ConfigError(f"no notes in {file}", where="melody", remedy="give a score with a melody")
-        remedy = "count its notes by 'notes', or give a score with lyrics"
+        remedy = "count its notes (by='notes', --by notes), or give a score with lyrics"
         raise ConfigError(f"no lyrics in {file}: {sizes}", where="melody", remedy=remedy)
     chosen = able[0] if part is None else next((each for each in parts if part in (each.name, each.id)), None)
     names = tuple(dict.fromkeys(each.name for each in able))
