@@ -84,7 +84,7 @@ class Paraphrase(Command):
             options["templates"], self.names["templates"] = [self.values["template"]], "--template"
         return options
 
-    def misses(self, result: Any) -> bool:
+    def misses(self, result: object) -> bool:
         """Whether the text does not keep its template, though it must."""
         return not getattr(result, "template_kept", True)
 
