@@ -8,6 +8,7 @@ from typing import Any
 
 from espalier.inference.folder import save_system
 from espalier.inference.registry import SERVICES, reads_trees, service
+from espalier.inference.released import released
 from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
@@ -82,8 +83,7 @@ def parser_folder(name: str | None, language: str) -> Path:
     model = default_for(params, "expand", language)
     if model is None:
         what = f"profile {params.profile} has no default parser of trees in {language_name(language)}"
-        keys = ", ".join(key for key, parser in params.parsers.items() if parser.language == language)
-        raise ConfigError(what, where=option, remedy=f"name one, such as {keys}" if keys else "another --profile")
+        raise ConfigError(what, where=option, remedy="name a parser of constituency trees, or another --profile")
     return layout.parser(find_parser(params, corpus_of(params, model)))
 
 
@@ -113,7 +113,11 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
             where=option,
             remedy=f"name one: {', '.join(fitting)}" if fitting else " or ".join(others) or "name a --model",
         )
-    model = entry("model", params.models, given)
+    if given not in params.models:
+        raise ConfigError.unknown(
+            "model", given, [*params.models, *(folder.name for folder in released())], where=option
+        )
+    model = params.models[given]
     try:
         service(method, given, model.encoding, model.network)
     except ConfigError as error:

@@ -56,8 +56,8 @@ class ProfileModels(Models):
         """The system of a model of the profile, with its parser and expander.
 
         Without a name, the model is the released one for the method and language, unless a profile is given; else the
-        profile's default for them, or its only model that serves them. A released model is named after those of the
-        profile.
+        profile's default for them, or its only model that serves them. A trained model of the profile comes before a
+        released one of its name.
         """
         if model is None and not self._profile_given and (default := released_for(method, language)) is not None:
             model = str(default)
@@ -66,7 +66,8 @@ class ProfileModels(Models):
         from pipeline.params.read import load_params
         from pipeline.records.systems import open_system
 
-        if model in released_names() and model not in load_params().models:
+        untrained = model not in load_params().models or not layout.model(str(model)).is_dir()
+        if model in released_names() and untrained:
             return super().open(method, language, model=model, expander=expander, expands=expands)
         return open_system(method, language, model=model, expander=expander, expands=expands)
 

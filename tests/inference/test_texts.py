@@ -27,6 +27,7 @@ def test_a_typographic_apostrophe_keeps_its_negation_and_a_note_says_so() -> Non
         ("今天天气真好。", "今天天气真好"),
         ("今天天气真好, 我们走吧!", "今天天气真好，我们走吧"),
         ("“今天，天气真好”；我们走吧……", "今天，天气真好，我们走吧"),
+        ("我们《走吧》 今天…天气（真好）", "我们走吧今天，天气真好"),
     ],
 )
 def test_marks_that_lyrics_do_not_have_are_commas_within_a_line_and_go_at_its_ends(typed: str, read: str) -> None:

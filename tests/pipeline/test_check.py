@@ -114,8 +114,12 @@ def test_a_template_is_checked_by_a_parser_of_the_profile_or_by_its_folder(
 @pytest.mark.parametrize(
     ("text", "more", "message"),
     [
-        ("Anna sleeps.", (), "--parser: profile nursery has no default parser of trees in English; another --profile"),
-        ("他睡觉", (), "--parser: profile nursery has no default parser of trees in Chinese; name one, such as words"),
+        (
+            "Anna sleeps.",
+            (),
+            "--parser: profile nursery has no default parser of trees in English; name a parser of constit",
+        ),
+        ("他睡觉", (), "--parser: profile nursery has no default parser of trees in Chinese; name a parser of constit"),
         ("Anna sleeps.", ("--parser", "penn"), "--parser: unknown parser 'penn'; allowed: words"),
         ("Anna sleeps.", ("--parser", "words"), "data/parsers/words: parser words is not made; dvc repro train_parser"),
     ],
@@ -196,3 +200,35 @@ def test_a_text_of_two_stanzas_is_shown_as_these(tmp_path: Path, cli: Callable[.
     found = json.loads(cli(tmp_path, "check", poem * 2, "--tune", "卜算子", "--book", "mandarin", "--json").out)
     assert (found["text"], found["stanza"]) == (poem * 2, len(poem))
     assert cli(tmp_path, "check", POEM, *FORMAT).out.startswith("1.000  kept\n")  # no tune, no stanzas
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"text": "江上", "format": 5}, "format is 5; give a text"),
+        ({"text": "江上", "tones": True}, "tones is true; give a text"),
+        ({"text": "江上", "rhyme": ["A"]}, 'rhyme is ["A"]; give a text'),
+        ({"text": "江上", "words": "江"}, "; give a list of texts"),
+        ({"text": "江上", "variant": "2"}, 'variant is "2"; give a number'),
+        ({"text": 7, "format": "2"}, "text is 7; give a text"),
+    ],
+)
+def test_a_rule_of_another_type_is_one_line_and_the_other_rows_are_checked(
+    tmp_path: Path, cli: Callable[..., Any], row: dict[str, Any], message: str
+) -> None:
+    rows = [row, {"text": "江上", "format": "2"}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    answer = cli(tmp_path, "check", "--file", "rows.jsonl", "--json")
+    assert answer.status == 1 and message in answer.err and answer.err.count("\n") == 1
+
+
+def test_the_tokens_of_a_text_that_a_model_wrote_are_no_rule(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    row = {"text": "a rose / he moves", "words": ["roses"], "log_probability": -1.0, "syllables": "2/2"}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    answer = cli(tmp_path, "check", "--file", "rows.jsonl")
+    assert answer.status == 0, answer.err
+
+
+def test_a_parser_without_a_template_is_one_line(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    answer = cli(tmp_path, "check", "江上", "--format", "2", "--parser", "nosuch")
+    assert answer.err == "espalier: --parser: there is no template; give --template as well\n"

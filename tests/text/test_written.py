@@ -16,6 +16,7 @@ from espalier.text.written import as_written
         ("a lamp\nand i", "A lamp\nAnd I."),
         ("shall i compare thee to a summer 's day ?", "Shall I compare thee to a summer's day?"),
         ("i do n't know , i 'm lost ; i'll stay", "I don't know, I'm lost; I'll stay."),
+        ("and 't is gone", "And 't is gone."),
         ("it ends . it begins ! so", "It ends. It begins! So."),
         ("“o moon ,” i said\n'tis late", "“O moon,” I said\n'Tis late."),
         ("a lamp,", "A lamp,"),

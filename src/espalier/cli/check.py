@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from espalier.cli.command import Command, parameter
+from espalier.cli.command import Command, is_repeated, parameter
 from espalier.cli.models import absolute, models
 from espalier.cli.requests import as_options, read_requests
 from espalier.cli.streams import result_line, told
@@ -38,7 +38,7 @@ MELODY = (
     parameter(
         "melody",
         Path,
-        "A score in MusicXML (.musicxml, .xml, .mxl), whose syllables the lines have.",
+        "A score in MusicXML (.musicxml, .xml, .mxl), whose syllables the lines have, each on a line of its own.",
         resolve_path=True,
     ),
     parameter("part", str, "The part of the score with the melody; default: the first with lyrics."),
@@ -81,6 +81,8 @@ class Check(Command):
         books, parser, failed = framed.books_of(self.values), None, False
         if self.values["template"] is not None or any(request.template is not None for request in requests):
             parser = framed.parser_of(self.values["parser"], [request.text for request in requests])
+        elif self.values["parser"] is not None:
+            raise ConfigError("there is no template", where="--parser", remedy="give --template as well")
         checked = partial(framed.checked, books=books, parser=parser, melody=melody)
         for request in requests:
             try:
@@ -122,22 +124,37 @@ class Check(Command):
             return replace(request, text=request.text.replace("/", "\n"))
         try:
             row = json.loads(line)
-            text = row["text"]
+            row["text"]
         except (ValueError, KeyError, TypeError) as error:
             raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}') from error
-        fields = {field.name for field, *_ in asked.described(asked.CheckRequest)} - {"text"}
-        rules = {key: row[key] for key in fields & row.keys() if row[key] not in (None, "")}
+        if "log_probability" in row:  # what a model wrote, with its tokens as words
+            row.pop("words", None)
+        kinds = {field.name: kind for field, kind, _ in asked.described(asked.CheckRequest)}
+        rules: dict[str, Any] = {key: row[key] for key in kinds.keys() & row.keys() if row[key] not in (None, "")}
+        if wrong := next((key for key, value in rules.items() if not _fits(value, kinds[key])), None):
+            shape = "a list of texts" if is_repeated(kinds[wrong]) else "a number" if wrong == "variant" else "a text"
+            raise ConfigError(f"{wrong} is {json.dumps(rules[wrong])[:40]}", where=name, remedy=f"give {shape}")
+        text = rules.pop("text", "")
+        if "words" in rules:
+            rules["words"] = tuple(rules["words"])
         if not str(rules.get("template", "")).lstrip().startswith("("):  # that of `espalier compose` is no tree
             rules.pop("template", None)
         if "tune" in rules and "format" in rules:  # a poem that was written to a tune has the format of the tune
             rules = {key: rules[key] for key in rules.keys() - {"format", "rhyme", "tones"}}
-        return asked.CheckRequest(str(text), **rules, name=name)
+        return asked.CheckRequest(text, **rules, name=name)
 
     def shown(self, request: asked.CheckRequest, report: Report) -> str:
         """A report as JSON, or as people read it."""
         if self.values.get("json"):
             return result_line(report, request.name)
         return printable(report_page(report))
+
+
+def _fits(value: object, kind: object) -> bool:
+    """Whether a value of JSON has the type of a field."""
+    if is_repeated(kind):
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return type(value) is int if int in get_args(kind) else isinstance(value, str)
 
 
 def stanzas(report: Report) -> list[str]:

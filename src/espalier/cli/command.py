@@ -48,7 +48,8 @@ def _be_quiet(value: bool) -> bool:
     return value
 
 
-def _is_repeated(kind: Any) -> bool:
+def is_repeated(kind: object) -> bool:
+    """Whether a field holds several values."""
     return any(get_origin(each) is tuple for each in (kind, *get_args(kind)))
 
 
@@ -60,7 +61,7 @@ def parameter(
 
     Its value is None, or False for a flag, if it is not given. A tuple `topics` is a `--topic` that can be repeated.
     """
-    repeated = _is_repeated(kind)
+    repeated = is_repeated(kind)
     flag = f"--{name.removesuffix('s') if repeated else name}".replace("_", "-")
     if isinstance(default, str | int | float) and default is not False and default != "":
         text += f"  [default: {default}]"
@@ -168,7 +169,7 @@ class Command:
             if cell and int in get_args(kind) and not (cell.isascii() and cell.isdecimal() and len(cell) < 10):
                 raise ConfigError(f"'{cell}' is no number of a {field.name}", where=name, remedy="for example 2")
             if cell or field.default is MISSING:
-                repeated, number = _is_repeated(kind), int in get_args(kind)
+                repeated, number = is_repeated(kind), int in get_args(kind)
                 found[field.name] = tuple(cell.split()) if repeated else int(cell) if number else cell
         return self.request(**found, name=name)
 
@@ -177,6 +178,9 @@ class Command:
         options, values = self.chosen(requests), self.values
         parts: dict[str, Any] = {"expander": values.get("expander"), "expands": not values.get("full", True)}
         system = models().open(self.service, self.language(requests), model=values["model"], **parts)
+        if (asked := values.get("language")) is not None and system.language != asked:
+            what = f"model {system.name} writes {system.language}, not {asked}"
+            raise ConfigError(what, where="--language", remedy="leave it out, or name another model")
         writer, where = system.writer(self.service, **options), "--expander" if parts["expander"] else "--show-tree"
         if (parts["expander"] or values.get("show_tree")) and not writer.shows_trees:
             what = f"model {system.name} {self.treeless}"

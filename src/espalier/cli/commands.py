@@ -48,6 +48,7 @@ class Polish(Generate):
     """Fill the blanks of a template (SongNet, table 6). A line of --file is a template."""
 
     service, argument, without = "polish", "template", ("variant", "tone", "free")
+    line = "one template a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
 
 
 class Paraphrase(Command):

@@ -69,6 +69,8 @@ def lined(rules: Mapping[str, Any], melody: Melody | None, language: Language) -
     """Rules, and the lines of a melody: syllables in English, characters in Chinese."""
     if melody is None:
         return rules
+    if other := next((name for name in _SIZED if rules.get(name) is not None), None):
+        raise ConfigError(f"a melody beside the text's own {other}", where="melody", remedy="leave out one of them")
     if language == "en":
         return {**rules, "syllables": str(melody)}
     return {**rules, "format": str(melody), "marks": bool(rules.get("marks"))}

@@ -121,8 +121,7 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
         """A template, or its beginning, in the form of the training texts.
 
         Chinese text with unknown characters is converted to Simplified characters, like lyrics, and has no unknown
-        marks. For a model of PTB,
-        English words are converted to the form of PTB.
+        marks. For a model of PTB, English words are converted to the form of PTB.
         """
         text, vocabulary = visible(text), self.system.vocabulary
         if self.system.language == "zh":

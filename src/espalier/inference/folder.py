@@ -102,9 +102,13 @@ def restorable(folder: Path) -> Iterator[None]:
     try:
         yield
     except ArtifactError as error:
-        command = ["git", "-C", str(folder), "diff", "--quiet", "--", "."]
+        git = ["git", "-C", str(folder)]
+        commands = [*git, "ls-files", "--error-unmatch", "model.json"], [*git, "diff", "--quiet", "--", "."]
         try:
-            changed = subprocess.run(command, capture_output=True, check=False).returncode == 1
+            tracked, clean = (
+                not subprocess.run(each, capture_output=True, check=False).returncode for each in commands
+            )
+            changed = tracked and not clean
         except OSError:  # no git
             changed = False
         if not changed:

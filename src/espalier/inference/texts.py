@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Callable
 
@@ -42,12 +43,14 @@ def with_ascii_marks(text: str, language: Language, name: str) -> str:
 def with_known_marks(text: str, known: Callable[[str], bool], name: str) -> str:
     """Chinese text without marks that the training texts do not have; a note says so if it had some.
 
-    Within the text they become the comma that joins lines of lyrics, if training has that.
+    Quotes and brackets go. Within the text other marks become the comma that joins lines of lyrics, if training has it.
     """
     marks = {character for character in text if is_mark(character) and not known(character)}
     if not marks or not known(LINE_JOINT):
         return text
-    parts = "".join(" " if character in {*marks, LINE_JOINT} else character for character in text).split()
+    around = {mark for mark in marks if unicodedata.category(mark) in ("Pi", "Pf", "Ps", "Pe")}
+    kept = [character for character in text if character not in around and not character.isspace()]
+    parts = "".join(" " if character in {*marks, LINE_JOINT} else character for character in kept).split()
     return _noted(text, LINE_JOINT.join(parts), name)
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 #: A space that is not written: before a mark, or before the end of a contraction.
-_SPACE: Final = re.compile(r"[ \t]+(?=[,.;:!?](?:[\s'\"’”)]|$)|(?:n['’]t|['’](?:s|d|m|t|ll|re|ve))\b)")
+_SPACE: Final = re.compile(r"[ \t]+(?=[,.;:!?](?:[\s'\"’”)]|$)|(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b)")
 _I: Final = re.compile(r"(?<![\w'’-])i(?![\w-])")
 #: The first letter of a line, or after the end of a sentence; quotes and brackets may stand before it.
 _FIRST: Final = re.compile(r"(?m)(?:^|[.!?]['\"’”)]*[ \t])[^\w\n]*[^\W\d_]")
