@@ -124,16 +124,17 @@ class Check(Command):
             return replace(request, text=request.text.replace("/", "\n"))
         try:
             row = json.loads(line)
-            row["text"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}') from error
+        except ValueError:
+            row = None
+        if not isinstance(row, dict) or "text" not in row:
+            raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}')
         if "log_probability" in row:  # what a model wrote, with its tokens as words
             row.pop("words", None)
         kinds = {field.name: kind for field, kind, _ in asked.described(asked.CheckRequest)}
         rules: dict[str, Any] = {key: row[key] for key in kinds.keys() & row.keys() if row[key] not in (None, "")}
-        if wrong := next((key for key, value in rules.items() if not _fits(value, kinds[key])), None):
-            shape = "a list of texts" if is_repeated(kinds[wrong]) else "a number" if wrong == "variant" else "a text"
-            raise ConfigError(f"{wrong} is {json.dumps(rules[wrong])[:40]}", where=name, remedy=f"give {shape}")
+        for key, value in rules.items():
+            if remedy := _mistaken(value, kinds[key]):
+                raise ConfigError(f"{key} is {json.dumps(value)[:40]}", where=name, remedy=remedy)
         text = rules.pop("text", "")
         if "words" in rules:
             rules["words"] = tuple(rules["words"])
@@ -150,11 +151,14 @@ class Check(Command):
         return printable(report_page(report))
 
 
-def _fits(value: object, kind: object) -> bool:
-    """Whether a value of JSON has the type of a field."""
+def _mistaken(value: object, kind: object) -> str:
+    """What to give instead of a value of JSON that has not the type of a field; "" if it has."""
     if is_repeated(kind):
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return type(value) is int if int in get_args(kind) else isinstance(value, str)
+        right = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return "" if right else "give a list of texts"
+    if int in get_args(kind):
+        return "" if type(value) is int else "give a number"
+    return "" if isinstance(value, str) else "give a text"
 
 
 def stanzas(report: Report) -> list[str]:
