@@ -8,7 +8,7 @@ from typing import Any
 
 from espalier.inference.folder import save_system
 from espalier.inference.registry import SERVICES, reads_trees, service
-from espalier.inference.released import released
+from espalier.inference.released import released_names
 from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
@@ -114,9 +114,7 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
             remedy=f"name one: {', '.join(fitting)}" if fitting else " or ".join(others) or "name a --model",
         )
     if given not in params.models:
-        raise ConfigError.unknown(
-            "model", given, [*params.models, *(folder.name for folder in released())], where=option
-        )
+        raise ConfigError.unknown("model", given, [*params.models, *released_names()], where=option)
     model = params.models[given]
     try:
         service(method, given, model.encoding, model.network)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.cli.models import Models, is_folder, is_parser, released_names
-from espalier.inference.released import released_for
+from espalier.cli.models import Models, is_parser
+from espalier.inference.released import is_model, released_for, released_names
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.shell import completion
@@ -61,14 +61,10 @@ class ProfileModels(Models):
         """
         if model is None and not self._profile_given and (default := released_for(method, language)) is not None:
             model = str(default)
-        if model is not None and is_folder(model):
+        if model is not None and (is_model(model) or (model in released_names() and not _trained(model))):
             return super().open(method, language, model=model, expander=expander, expands=expands)
-        from pipeline.params.read import load_params
         from pipeline.records.systems import open_system
 
-        untrained = model not in load_params().models or not layout.model(str(model)).is_dir()
-        if model in released_names() and untrained:
-            return super().open(method, language, model=model, expander=expander, expands=expands)
         return open_system(method, language, model=model, expander=expander, expands=expands)
 
     def parser(self, name: str | None, language: str) -> Path:
@@ -78,3 +74,10 @@ class ProfileModels(Models):
         from pipeline.records.systems import parser_folder
 
         return parser_folder(name, language)
+
+
+def _trained(model: str) -> bool:
+    """Whether the profile has a model of this name, and it is trained."""
+    from pipeline.params.read import load_params
+
+    return model in load_params().models and layout.model(model).is_dir()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from espalier.inference.released import is_model, released
+from espalier.inference.released import is_model, released_names
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Models:
         if model is None:
             raise ConfigError("no model", where="--model", remedy="give the folder of an exported model")
         for option, name in (("--model", model), ("--expander", expander)):
-            if name is not None and not is_folder(name) and name not in released_names():
+            if name is not None and not is_model(name) and name not in released_names():
                 raise ConfigError(f"no model in '{name}'", where=option, remedy="give the folder of an exported model")
         return load(model, expander=expander)
 
@@ -95,16 +95,6 @@ def find_in(found: Models) -> None:
     _found = found
 
 
-def is_folder(name: str) -> bool:
-    """Whether a name is the path of a model folder."""
-    return is_model(name)
-
-
-def released_names() -> list[str]:
-    """The names of the released models."""
-    return [folder.name for folder in released()]
-
-
 def is_parser(name: str) -> bool:
     """Whether a name is the path of a parser's folder."""
     return Path(name, "parser.json").is_file()
@@ -112,7 +102,7 @@ def is_parser(name: str) -> bool:
 
 def absolute(name: str | None) -> str | None:
     """A name; the path of a model or a parser is made absolute, since commands run in the folder of a profile."""
-    return str(Path(name).resolve()) if name is not None and (is_folder(name) or is_parser(name)) else name
+    return str(Path(name).resolve()) if name is not None and (is_model(name) or is_parser(name)) else name
 
 
 def model_names(context: typer.Context, incomplete: str) -> list[str]:

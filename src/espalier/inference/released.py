@@ -27,6 +27,11 @@ def released() -> Iterator[Path]:
     return (file.parent for file in sorted(RELEASED.glob(f"*/{_MODEL}")))
 
 
+def released_names() -> list[str]:
+    """The names of the released models."""
+    return [folder.name for folder in released()]
+
+
 def released_for(service: str, language: str) -> Path | None:
     """The released model that is the default for a service and a language; None if there is none."""
     from espalier.inference.folder import read_system
@@ -50,7 +55,7 @@ def folder_of(name: str | Path) -> Path:
     if len(folder.parts) == 1:
         if is_model(RELEASED / name):
             return RELEASED / name
-        names = ", ".join(each.name for each in released()) or "none"
+        names = ", ".join(released_names()) or "none"
         remedy = f"give the folder of a model, user/name of the Hugging Face Hub, or a released model: {names}"
         raise ArtifactError("no such model", where=str(name), remedy=remedy)
     if folder.parent.is_dir() or not _HUB.fullmatch(str(name)):
