@@ -137,6 +137,16 @@ def test_prefixes_with_one_future_have_one_state() -> None:
     assert one == other and hash(one) == hash(other)
 
 
+def test_equal_sets_of_words_are_one_object_in_all_frames() -> None:
+    """Sets of thousands of words are compared for each mask otherwise."""
+    frames = [Format("2。2。") & Rhyme("AA"), Format("2，2。2。") & Tones("平平中中中中") & Rhyme("AA")]
+    for frame in frames:
+        one, other = frame.automaton(), frame.automaton()
+        assert one.allowed(one.start) is other.allowed(other.start)
+        rhyming = one.step(one.start, "风"), other.step(other.start, "风")
+        assert one.allowed(rhyming[0]) is other.allowed(rhyming[1])
+
+
 def test_rules_that_no_text_keeps_have_no_automaton() -> None:
     with pytest.raises(ConfigError, match="fit nowhere together"):
         (Format("2。") & Words("春风", "秋月")).automaton()

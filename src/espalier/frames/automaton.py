@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from espalier.text.language import HAN
@@ -15,6 +16,8 @@ State_ = TypeVar("State_", bound=Hashable)
 
 #: The classes of characters that are too large to be listed, by name: "han" is every Han character.
 OPEN: Final[dict[str, re.Pattern[str]]] = {"han": re.compile(f"[{HAN}]")}
+#: So many sets of characters are known, for all frames.
+_SETS: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,12 @@ class Characters:
     def __bool__(self) -> bool:
         """Whether the set has a character."""
         return bool(self.some or self.open)
+
+
+@lru_cache(_SETS)
+def one(characters: Characters) -> Characters:
+    """The first of equal sets. Sets of thousands of characters are compared at once if they are one object."""
+    return characters
 
 
 class Automaton(Protocol[State_]):

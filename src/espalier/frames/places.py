@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from espalier.frames.automaton import OPEN, Characters
-from espalier.frames.plan import Letter, Plan
+from espalier.frames.automaton import OPEN, Characters, one
+from espalier.frames.plan import Letter, Place, Plan
+from espalier.frames.sharing import Sound, fillable, rhyming
 from espalier.frames.words import Wanted, placed, progress
 from espalier.io.errors import ConfigError
 
 HAN = Characters(open="han")
-
-
-@dataclass(frozen=True, slots=True)
-class Sound:
-    """A rhyme letter of which some words are written and others are not: what all can still share, and the former."""
-
-    keys: frozenset[str]
-    used: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +43,14 @@ class PlaceAutomaton:
         self.plan = plan
         self._last = {place.source: index for index, place in enumerate(plan.places) if place.source >= 0}
         self.allowed = lru_cache(maxsize=65536)(self._allowed)
+        self._fixed = [*map(cache(self._of_place), plan.places)]
         self.start = Prefix(0, (), (), Wanted(frozenset(plan.words), ""))
         for index, place in enumerate(plan.places):
             if place.tone and place.word and not place.letter and not (place.given or self._toned(place.tone)):
                 raise ConfigError(f"no word has the tone {place.tone}", where=f"character {index + 1}")
         for name, letter in plan.letters.items():
-            if not any(self._fillable(letter, key, letter.given, 0) for key in self._keys(letter)):
+            signs = self._signs(letter, 0)
+            if not any(self._fillable(letter, key, letter.given, signs) for key in self._keys(letter)):
                 what = f"no {len(letter.places) + len(letter.given)} different words"
                 raise ConfigError(f"{what} rhyme at the places of letter {name}", where="rhyme and tones")
         if not self._lives(self.start):
@@ -80,10 +75,7 @@ class PlaceAutomaton:
         """The characters that the place after the next one may have."""
         if state.place + 1 >= len(self.plan.places):
             return Characters()
-        place = self.plan.places[state.place + 1]
-        if place.given:
-            return Characters(frozenset(place.given))
-        return Characters(self._toned(place.tone)) if place.tone and not place.letter else HAN
+        return self._fixed[state.place + 1] or HAN
 
     def accepts(self, state: Prefix) -> bool:
         """Whether the text is complete."""
@@ -134,14 +126,22 @@ class PlaceAutomaton:
     # --- What the place asks for, without the words that must occur ---
 
     def _by_place(self, state: Prefix) -> Characters:
+        if (fixed := self._fixed[state.place]) is not None:
+            return fixed
         place = self.plan.places[state.place]
         if place.source >= 0:
             return Characters(frozenset(dict(state.kept)[place.source]))
+        letter = self.plan.letters[place.letter]
+        signs, sound = self._signs(letter, state.place), self._sound(state, place.letter)
+        return rhyming(self.plan.readings, letter.mixed, signs, sound, self.plan.distinct)
+
+    def _of_place(self, place: Place) -> Characters | None:
+        """What may stand at a place, if it neither rhymes nor repeats a word."""
+        if place.source >= 0 or (place.letter and not place.given):
+            return None
         if place.given:
-            return Characters(frozenset(place.given))
-        if place.letter:
-            return Characters(self._rhyming(state, self.plan.letters[place.letter]))
-        return Characters(self._toned(place.tone)) if place.tone else HAN
+            return one(Characters(frozenset(place.given)))
+        return one(Characters(self._toned(place.tone))) if place.tone else HAN
 
     def _toned(self, tone: str) -> frozenset[str]:
         return self.plan.readings.toned[tone]
@@ -154,47 +154,16 @@ class PlaceAutomaton:
         """What the words of a letter can share before any is written."""
         return frozenset(self.plan.readings.words(letter.mixed, "")) if letter.keys is None else letter.keys
 
-    def _rhyming(self, state: Prefix, letter: Letter) -> frozenset[str]:
-        """The words that may stand at a rhyme place: after them some sound still has words for all places."""
-        sound, words = self._sound(state, self.plan.places[state.place].letter), self._words(letter, state.place)
-        found = set[str]()
-        for key in sound.keys:
-            own = words.get(key, frozenset()) - (sound.used if self.plan.distinct else frozenset())
-            # Where each kind of place has a word to spare, any word may be taken.
-            if own and self._fillable(letter, key, sound.used, state.place + 1, spare=1):
-                found |= own
-            else:
-                found.update(w for w in own - found if self._fillable(letter, key, sound.used | {w}, state.place + 1))
-        return frozenset(found)
-
     def _words(self, letter: Letter, place: int) -> Mapping[str, frozenset[str]]:
         return self.plan.readings.words(letter.mixed, self.plan.sign(place))
 
-    def _fillable(
-        self,
-        letter: Letter,
-        key: str,
-        used: frozenset[str],
-        start: int,
-        *,
-        spare: int = 0,
-        fixed: frozenset[int] = frozenset(),
-    ) -> bool:
-        """Whether a sound has different words for all places of a letter from `start` on, those of `fixed` left out.
+    def _signs(self, letter: Letter, start: int, fixed: frozenset[int] = frozenset()) -> tuple[str, ...]:
+        """The tones of the places of a letter from one on, those of `fixed` left out."""
+        return tuple(self.plan.sign(place) for place in letter.places if place >= start and place not in fixed)
 
-        By Hall's theorem it has if it has enough level words, enough oblique ones, and enough of both together.
-        """
-        signs = [self.plan.sign(place) for place in letter.places if place >= start and place not in fixed]
-        if not signs:
-            return True
-        readings = self.plan.readings
-        by_sign = {sign: readings.words(letter.mixed, sign).get(key, frozenset()) for sign in {*signs}}
-        if not self.plan.distinct:
-            return all(by_sign.values())
-        left = {sign: words - used for sign, words in by_sign.items()}
-        if any(len(words) < signs.count(sign) + spare for sign, words in left.items()):
-            return False
-        return len(frozenset().union(*left.values())) >= len(signs) + spare
+    def _fillable(self, letter: Letter, key: str, used: frozenset[str], signs: tuple[str, ...]) -> bool:
+        """Whether a sound has words for places of a letter."""
+        return fillable(self.plan.readings, letter.mixed, signs, key, used if self.plan.distinct else None)
 
     # --- Steps ---
 
@@ -224,7 +193,8 @@ class PlaceAutomaton:
 
     def _left(self, letter: Letter, sound: Sound, start: int) -> Sound:
         """What of a sound matters from a place on, so that prefixes with one future have one state."""
-        keys = frozenset(key for key in sound.keys if self._fillable(letter, key, sound.used, start))
+        signs = self._signs(letter, start)
+        keys = frozenset(key for key in sound.keys if self._fillable(letter, key, sound.used, signs))
         later = [self._words(letter, place) for place in letter.places if place >= start]
         words = {word for words in later for key in keys for word in sound.used & words.get(key, frozenset())}
         return Sound(keys, frozenset(words) if self.plan.distinct else frozenset())
@@ -254,7 +224,7 @@ class PlaceAutomaton:
             keys = sound.keys
             for index, word in here.items():
                 keys &= readings.keys(word, letter.mixed, self.plan.sign(index))
-            used, fixed = sound.used | {*here.values()}, frozenset(here)
-            if not any(self._fillable(letter, key, used, state.place, fixed=fixed) for key in keys):
+            used, signs = sound.used | {*here.values()}, self._signs(letter, state.place, frozenset(here))
+            if not any(self._fillable(letter, key, used, signs) for key in keys):
                 return False
         return True
