@@ -30,7 +30,8 @@ from measuring import Record, arguments, mirror_folder
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessor
 
-from espalier.frames import Acrostic, Format, Frame, Rhyme, Tones, Tune, Words
+from espalier.frames import Acrostic, Form, Format, Frame, Rhyme, Syllables, Tones, Tune, Words
+from espalier.frames.automaton import Automaton
 from espalier.frames.chosen import chosen
 from espalier.frames.compiled import compiled
 from espalier.frames.places import PlaceAutomaton
@@ -44,6 +45,9 @@ BATCH, PROMPT, FILE = 24, "A poem in Chinese:\n", "SmolLM2-135M-Instruct.Q4_1.gg
 COMMON = "春江花月夜明天东风山水人心年来去不有无见"
 #: Frames whose masks are timed.
 TIMED = 20
+#: English frames whose masks are timed, in so many random texts of each.
+ENGLISH = (Form("haiku"), Form("limerick"), Form("Shakespearean sonnet"), Syllables("8/6/8/6") & Rhyme("ABAB"))
+TEXTS = 4
 
 
 def random_frame(rng: random.Random, books: CiBooks) -> tuple[str, Frame]:
@@ -125,7 +129,7 @@ def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> Benchmark
 Masks = Callable[[int | None], Any]
 
 
-def ours(automaton: PlaceAutomaton, tokenizer: Any) -> Masks:
+def ours(automaton: Automaton[Any], tokenizer: Any) -> Masks:
     """Our masks."""
     processor, ids = FrameProcessor(automaton, tokenizer), list[int]()
 
@@ -204,6 +208,7 @@ def timed_masks(tokenizer: Any, books: CiBooks, model: Any) -> BenchmarkTable:
     others = {"llguidance": of_llguidance, "xgrammar": of_xgrammar, "outlines-core": of_outlines}
     makers = {name: maker(tokenizer) for name, maker in others.items() if find_spec(name.replace("-", "_"))}
     names = ["Espalier, groups free, new states", "Espalier, new states", "Espalier, seen states", *makers]
+    names += ["Espalier, English, new states", "Espalier, English, seen states"]
     compiling, times = {name: list[float]() for name in names}, {name: list[float]() for name in names}
     for frame in timed_frames(books):
         plan = compiled(frame.says(), books)
@@ -222,6 +227,14 @@ def timed_masks(tokenizer: Any, books: CiBooks, model: Any) -> BenchmarkTable:
             mask = maker(frame, books)
             compiling[name].append(time.process_time() - started)
             times[name] += measured(mask, walk)
+    for frame in ENGLISH:
+        for seed in range(TEXTS):
+            walk = list(walked(ours(frame.automaton(), tokenizer), tokenizer, seed))
+            started = time.process_time()
+            mask = ours(frame.automaton(), tokenizer)
+            compiling[names[-2]].append(time.process_time() - started)
+            for name in names[-2:]:
+                times[name] += measured(mask, walk)
     step = step_of(model, tokenizer)
     columns = (
         Column(heading="µs, median", digits=0),
@@ -256,12 +269,14 @@ def timed_frames(books: CiBooks) -> Iterator[Frame]:
         count += 1
 
 
-def walked(mask: Masks, tokenizer: Any) -> Iterator[int]:
-    """Tokens drawn at random from those that are allowed, up to the end; none begins with a blank."""
-    rng, spelled, token = random.Random(0), tokens_of(tokenizer).spelled, None
+def walked(mask: Masks, tokenizer: Any, seed: int = 0) -> Iterator[int]:
+    """Tokens drawn at random from those that are allowed, up to the end; the first does not begin with a blank."""
+    rng, spelled, token = random.Random(seed), tokens_of(tokenizer).spelled, None
     while True:
         allowed = np.flatnonzero(~mask(token).numpy()).tolist()
-        token = rng.choice([each for each in allowed if not (spelled[each] or b"").startswith(b" ")])
+        if token is None:
+            allowed = [each for each in allowed if not (spelled[each] or b"").startswith(b" ")]
+        token = rng.choice(allowed)
         if token == tokenizer.eos_token_id:
             return
         yield token

@@ -5,13 +5,30 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
+from espalier.frames.meters import fits
 from espalier.verse.rhyme import entries, pronunciations, rhyme_parts
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Part = tuple[str, ...]
 
 _WORD = re.compile(r"'?[a-z]+(?:'[a-z]+)*'?")
 _VOWELS = re.compile(r"[aeiouy]+")
+#: The letters of words, in the order of their characters.
+LETTERS: Final = "'abcdefghijklmnopqrstuvwxyz"
+#: More letters than any word has.
+FAR: Final = 999
+#: So many letters are compared as one number, in the order of the words; one digit more is the end of a word.
+CODED: Final = 13
+_BASE: Final = len(LETTERS) + 1
+#: By a number of letters, the least difference between codes that differ in them.
+LEAST: Final = [_BASE ** (CODED - size) for size in range(CODED + 1)]
 
 
 def shapes_of(word: str) -> frozenset[str]:
@@ -32,62 +49,122 @@ def guessed_shapes(word: str) -> frozenset[str]:
     return frozenset(["x" * max(len(_VOWELS.findall(plain)), 1)])
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A beginning of words.
-
-    Attributes:
-        follows: the letters that may follow.
-        whole: the shapes of the word that it is; empty if it is none.
-        within: for each shape of a word that begins so, how many letters such a word still needs at least.
-    """
-
-    follows: frozenset[str]
-    whole: frozenset[str]
-    within: dict[str, int]
-
-
-class Spellings:
-    """A set of words, by their beginnings."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self.words = sorted(words)
-        self.node = lru_cache(maxsize=65536)(self._node)
-
-    def __contains__(self, word: str) -> bool:
-        place = bisect_left(self.words, word)
-        return place < len(self.words) and self.words[place] == word
-
-    def _node(self, prefix: str) -> Node:
-        first, last = bisect_left(self.words, prefix), bisect_left(self.words, prefix + "\uffff")
-        follows, within, size = set[str](), dict[str, int](), len(prefix)
-        for word in self.words[first:last]:
-            if len(word) > size:
-                follows.add(word[size])
-            for shape in _shapes(word):
-                within[shape] = min(within.get(shape, 999), len(word) - size)
-        return Node(frozenset(follows), _shapes(prefix) if prefix in self else frozenset(), within)
+def code(letters: str) -> int:
+    """A number for at most `CODED` letters, in their order."""
+    return sum((LETTERS.index(letter) + 1) * LEAST[place] for place, letter in enumerate(letters, start=1))
 
 
 class Lexicon:
-    """Words that are spelled with letters and apostrophes and have a pronunciation. Some have one syllable."""
+    """Words that are spelled with letters and apostrophes and have a pronunciation. Some have one syllable.
+
+    Attributes:
+        words: the words in order, so that those with a common beginning stand side by side.
+        shapes: the shapes of all words, each once.
+        kinds: the sets of shapes that words have, each once, and `kind`, (words,) the one of each word.
+    """
 
     def __init__(self, words: Iterable[str]) -> None:
-        self.spellings = Spellings(word for word in words if _WORD.fullmatch(word) and _shapes(word))
+        shapes = {word: own for word in words if _WORD.fullmatch(word) and (own := shapes_of(word))}
+        self.words = sorted(shapes)
+        self.kinds = sorted({*shapes.values()}, key=sorted)
+        self.shapes = sorted(frozenset[str]().union(*self.kinds))
+        numbers = {kind: number for number, kind in enumerate(self.kinds)}
+        self.kind = np.array([numbers[shapes[word]] for word in self.words], np.int64)
+        self.sizes = np.array([*map(len, self.words)], np.int64)
+        self.span = lru_cache(maxsize=65536)(self._span)
+        self.fitting = lru_cache(maxsize=4096)(self._fitting)
+        self.least = lru_cache(maxsize=4096)(self._least)
+        self.fill = lru_cache(maxsize=4096)(self._fill)
+
+    def _span(self, begun: str) -> tuple[int, int]:
+        """The words that begin so: the index of the first, and the one after the last."""
+        first = bisect_left(self.words, begun)
+        return first, bisect_left(self.words, begun + "\uffff", first)
+
+    def longest(self, first: int, last: int) -> int:
+        """The letters of the longest of some words, side by side."""
+        return int(self.sizes[first:last].max(initial=0))
+
+    def codes(self, first: int, last: int, skipped: int) -> Numbers:
+        """The codes of some words, side by side, without the letters that are skipped (`code`)."""
+        codes = np.zeros(last - first, np.int64)
+        for column in range(skipped, skipped + CODED):
+            codes = codes * _BASE + (self._digits[first:last, column] if column < self._digits.shape[1] else 0)
+        return codes
 
     @cached_property
-    def rhyming(self) -> dict[tuple[str, ...], frozenset[str]]:
-        """The words of each rhyme part."""
-        found: dict[tuple[str, ...], set[str]] = {}
-        for word in self.spellings.words:
-            for part in rhyme_parts(word):
-                found.setdefault(part, set()).add(word)
-        return {part: frozenset(words) for part, words in found.items()}
+    def _digits(self) -> npt.NDArray[np.uint8]:
+        """(words, letters) the number of each letter, from 1; 0 behind a word."""
+        spelled = np.array(self.words, np.bytes_).reshape(-1, 1).view(np.uint8)
+        return np.array([LETTERS.find(chr(byte)) + 1 for byte in range(256)], np.uint8)[spelled]
 
+    def number(self, word: str) -> int | None:
+        """The index of a word; None if it is not in the lexicon."""
+        place = bisect_left(self.words, word)
+        return place if place < len(self.words) and self.words[place] == word else None
 
-@lru_cache(maxsize=200_000)
-def _shapes(word: str) -> frozenset[str]:
-    return shapes_of(word)
+    def shapes_of(self, word: str) -> frozenset[str]:
+        """The shapes of a word; none if it is not in the lexicon."""
+        number = self.number(word)
+        return frozenset() if number is None else self.kinds[self.kind[number]]
+
+    @cached_property
+    def lengths(self) -> Numbers:
+        """(shapes,) the syllables of each shape."""
+        return np.array([*map(len, self.shapes)], np.int64)
+
+    def _fitting(self, pattern: str) -> Flags:
+        """(shapes,) whether each fits the beginning of a pattern (`espalier.frames.meters`)."""
+        return np.array([fits(shape, pattern, 0) for shape in self.shapes], np.bool_)
+
+    def having(self, shapes: Flags) -> Flags:
+        """(kinds,) whether each kind has one of some shapes, given as (shapes,) flags."""
+        found: Flags = np.any(self._by_kind & shapes, axis=1)
+        return found
+
+    @cached_property
+    def _by_kind(self) -> Flags:
+        """(kinds, shapes) which shapes each kind has."""
+        return np.array([[shape in kind for shape in self.shapes] for kind in self.kinds], np.bool_)
+
+    def _least(self, begun: str) -> Numbers:
+        """(shapes,) the least number of letters that a word of each shape still needs; `FAR` if none begins so."""
+        first, last = self.span(begun)
+        by_kind = np.full(len(self.kinds), FAR, np.int64)
+        np.minimum.at(by_kind, self.kind[first:last], self.sizes[first:last] - len(begun))
+        return np.where(self._by_kind, by_kind[:, None], FAR).min(axis=0)
+
+    def _fill(self, pattern: str) -> int:
+        """The least number of characters that fill a pattern, each word with a space before it."""
+        if not pattern:
+            return 0
+        fitting, needs = np.flatnonzero(self.fitting(pattern)).tolist(), self.least("")
+        return min(1 + int(needs[each]) + self.fill(pattern[len(self.shapes[each]) :]) for each in fitting)
+
+    # --- Rhymes ---
+
+    @cached_property
+    def _rhyming(self) -> tuple[dict[Part, int], Numbers, Numbers]:
+        """The number of each rhyme part, and the words of all parts, side by side, with the beginning of each."""
+        pairs = [(part, number) for number, word in enumerate(self.words) for part in rhyme_parts.__wrapped__(word)]
+        parts = {part: number for number, part in enumerate(sorted({part for part, _ in pairs}))}
+        entry = np.array([(parts[part], number) for part, number in pairs], np.int64).reshape(-1, 2)
+        entry = entry[np.argsort(entry[:, 0], kind="stable")]
+        return parts, entry[:, 1], entry[:, 0].searchsorted(np.arange(len(parts) + 1))
+
+    def parts(self, word: str) -> frozenset[int]:
+        """The numbers of a word's rhyme parts: two words rhyme if they share one."""
+        return frozenset(self._rhyming[0][part] for part in rhyme_parts(word))
+
+    @property
+    def rhyming(self) -> tuple[Numbers, Numbers]:
+        """The words of all rhyme parts, side by side, and the beginning of each part among them."""
+        return self._rhyming[1:]
+
+    def of_part(self, part: int) -> Numbers:
+        """The words of a rhyme part."""
+        words, starts = self.rhyming
+        return words[starts[part] : starts[part + 1]]
 
 
 @lru_cache(maxsize=1)

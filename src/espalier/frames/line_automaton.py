@@ -10,25 +10,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from espalier.frames.automaton import Characters
-from espalier.frames.lexicon import Lexicon, Spellings, lexicon
+from espalier.frames.lexicon import FAR, LETTERS, Lexicon, Numbers, lexicon
+from espalier.frames.line_ends import LineEnds, Sound
 from espalier.frames.lines import Lines
 from espalier.frames.meters import after, fits
 from espalier.io.errors import ConfigError
-from espalier.verse.rhyme import rhyme_parts
 
 MARKS: Final = ",;:.!?"
-Part = tuple[str, ...]
 #: Places in the patterns of a line: the index of the pattern, and the syllables so far.
 Places = frozenset[tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Sound:
-    """A rhyme letter that has begun: what its words can still share, and the words."""
-
-    parts: frozenset[Part]
-    used: frozenset[str]
+Counts = npt.NDArray[np.int32]
+#: The words that may come next are kept for so many states, as arrays of all words of the dictionary.
+_STATES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +49,11 @@ class Verse:
     sounds: tuple[tuple[str, Sound], ...]
     next: tuple[tuple[str, Sound], ...] = ()
 
+    @property
+    def marked(self) -> bool:
+        """Whether a mark was written last."""
+        return self.after != "" and self.after in MARKS and not self.word
+
 
 class LineAutomaton:
     """The automaton of lines.
@@ -66,18 +68,18 @@ class LineAutomaton:
     def __init__(self, lines: Lines, words: Lexicon | None = None) -> None:
         self.lines, self.lexicon = lines, words or lexicon()
         self.allowed = lru_cache(maxsize=65536)(self._allowed)
-        self._ends = lru_cache(maxsize=4096)(self._ends_of)
-        self._able = lru_cache(maxsize=65536)(self._able_of)
+        self._words = lru_cache(maxsize=4096)(self._ends_of)
         self._latest = lru_cache(maxsize=4096)(self._latest_of)
-        self._fill = lru_cache(maxsize=4096)(self._fill_of)
-        letters = {letter for letter in lines.rhyme if letter != "." and lines.rhyme.count(letter) > 1}
-        self.letters = [letter if letter in letters else "" for letter in lines.rhyme]
+        self._whole = lru_cache(maxsize=4096)(self._whole_word)
+        self._coming = lru_cache(maxsize=_STATES)(self._coming_words)
+        self.ends = LineEnds(lines, self.lexicon)
+        self.letters = self.ends.letters
         for letter in {*lines.initials} - {""}:
-            if not any(len(shape) == 1 for shape in self.lexicon.spellings.node(letter).within):
+            if self.lexicon.least(letter)[self.lexicon.lengths == 1].min() >= FAR:
                 raise ConfigError(f"no word of one syllable begins with {letter}", where="acrostic")
         self.start = self._line(0, ())
         for line, letter in enumerate(self.letters):
-            if letter and self.letters.index(letter) == line and not self._ends(line, None).words:
+            if letter and self.letters.index(letter) == line and not len(self._words(line, None)):
                 raise ConfigError(f"no words rhyme in all lines of letter {letter}", where="rhyme")
 
     def accepts(self, state: Verse) -> bool:
@@ -88,50 +90,51 @@ class LineAutomaton:
         """The state after one more character; None if it may not follow."""
         if character in " \n" or character in MARKS:
             return self._after_word(state, character)
-        if state.after and state.after in MARKS:
+        if state.marked:
             return None
         letter = character if state.word else character.lower()
-        if state.word and character != character.lower():
+        if letter not in LETTERS or not self.has_words(state, letter):
             return None
-        if not state.word and not state.after and letter != (self._initial(state.line) or letter):
-            return None
-        begun = state.word + letter
-        if not self._lives(state, begun):
-            return None
-        return Verse(state.line, state.places, begun, state.after, False, state.sounds)
+        return Verse(state.line, state.places, state.word + letter, state.after, False, state.sounds)
+
+    def has_words(self, state: Verse, letters: str) -> bool:
+        """Whether words go on with these small letters."""
+        first, last = self.lexicon.span(state.word + letters)
+        counts = self.coming(state)
+        return bool(counts[last] > counts[first])
+
+    def coming(self, state: Verse) -> Counts:
+        """(words + 1,) of the words that may be written here, or be finished: how many are before each in the lexicon.
+
+        Of words that begin otherwise than what is written, nothing is said.
+        """
+        initial = self._initial(state.line) if not state.after else ""
+        return self._coming(state.line, state.places, self._sound(state), initial)
 
     def _allowed(self, state: Verse) -> Characters:
-        marked = state.after != "" and state.after in MARKS
-        letters = frozenset[str]() if marked else self.lexicon.spellings.node(state.word).follows
-        every = {*letters, *(letter.upper() for letter in letters if not state.word), " ", "\n", *MARKS}
+        every = {*LETTERS, *(() if state.word else LETTERS.upper()), " ", "\n", *MARKS}
         return Characters(frozenset(each for each in every if self.step(state, each) is not None))
 
     def remaining(self, state: Verse) -> int:
         """The least number of characters that are needed, as if any words rhymed."""
         if self.accepts(state):
             return 0
-        later = range(state.line + 1, len(self.letters))
-        rest = sum(min(self._fill(line, index, 0) for index in range(len(self.lines.patterns[line]))) for line in later)
+        rest = sum(min(map(self.lexicon.fill, patterns)) for patterns in self.lines.patterns[state.line + 1 :])
         if self._may_end(state):
             return rest
         patterns = self.lines.patterns[state.line]
-        if not state.word and state.after and state.after in MARKS:  # a space comes next
-            return max(1, rest + min(self._fill(state.line, *place) for place in state.places))
-        within = self.lexicon.spellings.node(state.word).within.items()
-        ways = (
-            needs + self._fill(state.line, index, at)
-            for shape, needs in within
-            for index, at in after(state.places, [shape], patterns)
-        )
-        return max(1, rest + min(ways))
+        left = [patterns[index][at:] for index, at in state.places]
+        if state.marked:  # a space comes next
+            return max(1, rest + min(map(self.lexicon.fill, left)))
+        return max(1, rest + min(self._finish(state.word, each) for each in left))
 
-    def _fill_of(self, line: int, index: int, at: int) -> int:
-        """The least number of characters from a place to the end of a line, each word with a space before it."""
-        pattern = self.lines.patterns[line][index]
-        if at == len(pattern):
-            return 0
-        within = self.lexicon.spellings.node("").within.items()
-        return min(1 + needs + self._fill(line, index, at + len(s)) for s, needs in within if fits(s, pattern, at))
+    def _finish(self, begun: str, pattern: str) -> int:
+        """The least number of characters that fill a pattern, of which a part of a word is written."""
+        needs, shapes = self.lexicon.least(begun), self.lexicon.shapes
+        fitting = np.flatnonzero(self.lexicon.fitting(pattern) & (needs < FAR)).tolist()
+        return min(
+            (int(needs[each]) + self.lexicon.fill(pattern[len(shapes[each]) :]) for each in fitting), default=FAR
+        )
 
     # --- Words ---
 
@@ -144,36 +147,34 @@ class LineAutomaton:
 
     def _after_word(self, state: Verse, character: str) -> Verse | None:
         """The state after a space, a line feed or a mark."""
-        marked = state.after != "" and state.after in MARKS
-        if not state.word and not marked:
+        if not state.word and not state.marked:
             return None
-        if marked:
-            going, ending, sounds = state.places, state.whole, state.next
-        else:
-            going, ending = self._going(state), self._may_end(state)
-            sounds = self._sounds_after(state) if ending and character != " " else ()
+        going, ending, sounds = (state.places, state.whole, state.next) if state.marked else self._whole(state)
         match character:
             case " ":
                 return Verse(state.line, going, "", " ", False, state.sounds) if going else None
             case "\n":
                 last = state.line == len(self.letters) - 1
                 return self._line(state.line + 1, sounds) if ending and not last else None
-        if marked or not (going or ending):
+        if state.marked or not (going or ending):
             return None
         return Verse(state.line, going, "", character, ending, state.sounds, sounds if ending else ())
 
+    def _whole_word(self, state: Verse) -> tuple[Places, bool, tuple[tuple[str, Sound], ...]]:
+        """After a whole word: the places from which the line goes on, whether it may end, and the sounds if it does."""
+        ending = self._may_end(state)
+        return self._going(state), ending, self._sounds_after(state) if ending else ()
+
     def _reached(self, state: Verse) -> Places:
-        shapes = self.lexicon.spellings.node(state.word).whole
-        return after(state.places, shapes, self.lines.patterns[state.line])
+        return after(state.places, self.lexicon.shapes_of(state.word), self.lines.patterns[state.line])
 
     def _going(self, state: Verse) -> Places:
-        """The places after the word, from which the line can still be finished."""
-        return frozenset(each for each in self._reached(state) if self._goes_on(state, each))
+        """The places after the word, from which the line can be finished with at least one more.
 
-    def _goes_on(self, state: Verse, place: tuple[int, int]) -> bool:
-        """Whether a line can be finished from a place, with at least one word. Words of one syllable fill any gap."""
-        index, at = place
-        return at <= self._latest(state.line, self._sound(state))[index]
+        Words of one syllable fill any gap.
+        """
+        latest = self._latest(state.line, self._sound(state))
+        return frozenset((index, at) for index, at in self._reached(state) if at <= latest[index])
 
     def _may_end(self, state: Verse) -> bool:
         """Whether the line may end here."""
@@ -182,17 +183,31 @@ class LineAutomaton:
         patterns = self.lines.patterns[state.line]
         if not any(at == len(patterns[index]) for index, at in self._reached(state)):
             return False
-        return not self.letters[state.line] or state.word in self._ends(state.line, self._sound(state))
+        return not self.letters[state.line] or self._number(state) in self._words(state.line, self._sound(state))
 
-    def _lives(self, state: Verse, begun: str) -> bool:
-        """Whether some word begins so, and the line can be finished with it."""
-        patterns, latest = self.lines.patterns[state.line], self._latest(state.line, self._sound(state))
-        rhymes = self._ends(state.line, self._sound(state)) if self.letters[state.line] else self.lexicon.spellings
-        inside = self.lexicon.spellings.node(begun).within
-        if any(at <= latest[index] for index, at in after(state.places, inside, patterns)):
-            return True
-        last = rhymes.node(begun).within
-        return any(at == len(patterns[index]) for index, at in after(state.places, last, patterns))
+    def _number(self, state: Verse) -> int:
+        number = self.lexicon.number(state.word)
+        assert number is not None
+        return number
+
+    def _coming_words(self, line: int, places: Places, sound: Sound | None, initial: str) -> Counts:
+        latest, patterns = self._latest(line, sound), self.lines.patterns[line]
+        going, ending = (np.zeros(len(self.lexicon.shapes), np.bool_) for _ in range(2))
+        for index, at in places:
+            fitting, reached = self.lexicon.fitting(patterns[index][at:]), at + self.lexicon.lengths
+            going |= fitting & (reached <= latest[index])
+            ending |= fitting & (reached == len(patterns[index]))
+        if self.letters[line]:
+            may, ends = self.lexicon.having(going)[self.lexicon.kind], self._words(line, sound)
+            may[ends[self.lexicon.having(ending)[self.lexicon.kind[ends]]]] = True
+        else:
+            may = self.lexicon.having(going | ending)[self.lexicon.kind]
+        if initial:
+            first, last = self.lexicon.span(initial)
+            may[:first] = may[last:] = False
+        before = np.zeros(len(may) + 1, np.int32)
+        np.cumsum(may, out=before[1:])
+        return before
 
     # --- Rhymes ---
 
@@ -204,83 +219,22 @@ class LineAutomaton:
         letter, sounds = self.letters[state.line], dict(state.sounds)
         if not letter:
             return state.sounds
-        before, own = sounds.pop(letter, None), rhyme_parts(state.word)
-        if letter in self.letters[state.line + 1 :]:
-            used = (before.used if before else frozenset()) | {state.word}
-            shared = own & before.parts if before else own
-            parts = frozenset(part for part in shared if self._able(part, state.line + 1, letter, used))
-            rhyming = self.lexicon.rhyming
-            sounds[letter] = Sound(
-                parts, frozenset(word for word in used if any(word in rhyming[part] for part in parts))
-            )
-        return tuple(sorted(sounds.items()))
+        sound = self.ends.after(state.line, sounds.pop(letter, None), self._number(state))
+        return tuple(sorted([*sounds.items(), *([(letter, sound)] if sound else [])], key=lambda pair: pair[0]))
 
-    def _able_of(self, part: Part, line: int, letter: str, used: frozenset[str]) -> bool:
-        """Whether a rhyme has different words for the ends of all lines of a letter from a line on."""
-        return different(self._choices(part, line, letter, used))
-
-    def _choices(self, part: Part, line: int, letter: str, used: frozenset[str]) -> list[frozenset[str]]:
-        """The unused words of a rhyme that may end each line of a letter, from a line on."""
-        words = self.lexicon.rhyming.get(part, frozenset()) - used
-        later = [number for number in range(line, len(self.letters)) if self.letters[number] == letter]
-        return [frozenset(word for word in words if self._closes(word, number)) for number in later]
-
-    def _closes(self, word: str, line: int) -> bool:
-        """Whether a word may end a line. Words of one syllable fill what is before it, unless it begins the line."""
-        shapes, begins = self.lexicon.spellings.node(word).whole, word.startswith(self._initial(line))
-        return any(
-            fits(s, p, len(p) - len(s))
-            for s in shapes
-            for p in self.lines.patterns[line]
-            if len(s) < len(p) or (len(s) == len(p) and begins)
-        )
-
-    def _ends_of(self, line: int, sound: Sound | None) -> Spellings:
-        """The words that may end a line."""
-        letter, rhyming = self.letters[line], self.lexicon.rhyming
-        found = set[str]()
-        if sound is None:
-            for part, words in rhyming.items():
-                choices = self._choices(part, line + 1, letter, frozenset()) if len(words) > 1 else [frozenset[str]()]
-                if not all(choices):
-                    continue
-                # Where each later line has a word to spare, any word may end this one.
-                roomy = min(map(len, choices)) > len(choices)
-                found.update(
-                    word
-                    for word in words
-                    if self._closes(word, line) and (roomy or self._able(part, line + 1, letter, frozenset([word])))
-                )
-            return Spellings(found)
-        for part in sound.parts:
-            for word in rhyming[part] - sound.used:
-                if self._closes(word, line) and self._able(part, line + 1, letter, sound.used | {word}):
-                    found.add(word)
-        return Spellings(found)
+    def _ends_of(self, line: int, sound: Sound | None) -> Numbers:
+        """The words that may end a line of a rhyme letter."""
+        return self.ends.words(line, sound)
 
     def _latest_of(self, line: int, sound: Sound | None) -> tuple[int, ...]:
         """For each pattern of a line, the last place at which a word that ends it may begin; -1 if there is none."""
         patterns = self.lines.patterns[line]
         if not self.letters[line]:
             return tuple(len(pattern) - 1 for pattern in patterns)
-        shapes = self._ends(line, sound).node("").within
+        ending = self._words(line, sound)
+        kinds = {self.lexicon.kinds[each] for each in {*self.lexicon.kind[ending].tolist()}}
+        shapes = frozenset[str]().union(*kinds)
         return tuple(
             max((len(p) - len(s) for s in shapes if len(s) <= len(p) and fits(s, p, len(p) - len(s))), default=-1)
             for p in patterns
         )
-
-
-def different(choices: list[frozenset[str]]) -> bool:
-    """Whether one word can be taken of each choice so that all differ."""
-    taken: dict[str, int] = {}
-
-    def place(number: int, seen: set[str]) -> bool:
-        for word in choices[number] - seen:
-            seen.add(word)
-            if word not in taken or place(taken[word], seen):
-                taken[word] = number
-                return True
-        return False
-
-    scarce = [number for number, words in enumerate(choices) if len(words) < len(choices)]
-    return all(place(number, set()) for number in scarce)

@@ -17,6 +17,7 @@ from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.spelling import Spelled
 from espalier.frames.tokens import tokens_of
 from espalier.frames.utf8 import split
+from espalier.frames.word_following import WordFollowing
 from espalier.io.errors import ConfigError
 from espalier.text.written import as_written
 
@@ -50,12 +51,15 @@ class FrameProcessor(LogitsProcessor):  # type: ignore[misc]
 
     def __init__(self, automaton: Automaton[Any], tokenizer: Any, max_new_tokens: int | None = None) -> None:
         self.tokens = tokens_of(tokenizer)
-        spelled = automaton if self.tokens.spells_all else Spelled(automaton, self.tokens)
-        self.following = Following(spelled, self.tokens)
-        self.budget = Budget(self.following)
-        self.start = Place(spelled.start, fresh=True)
-        self.max_new_tokens = max_new_tokens
         self.english = isinstance(automaton, LineAutomaton)
+        if isinstance(automaton, LineAutomaton) and self.tokens.spells_all:
+            self.following: Following = WordFollowing(automaton, self.tokens)
+        else:
+            spelled = automaton if self.tokens.spells_all else Spelled(automaton, self.tokens)
+            self.following = Following(spelled, self.tokens)
+        self.budget = Budget(self.following)
+        self.start = Place(self.following.automaton.start, fresh=True)
+        self.max_new_tokens = max_new_tokens
         #: The tokens that the shortest texts need, with the one that ends them.
         self.needed = self.budget.needed(self.start)
         if max_new_tokens is not None and max_new_tokens < self.needed:

@@ -1,0 +1,59 @@
+"""Tokens of English verse, all at once, against each alone."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from espalier.frames.following import Following, Place
+from espalier.frames.lexicon import Lexicon
+from espalier.frames.line_automaton import LineAutomaton
+from espalier.frames.lines import lines_of
+from espalier.frames.tokens import tokens_of
+from espalier.frames.word_following import WordFollowing
+from tests.frames.small_tokenizers import byte_level, sentence_piece
+
+#: The last has more letters than one number holds; rose and knows rhyme, and so do move and remove.
+LEXICON = Lexicon(("a", "an", "rose", "roses", "knows", "move", "remove", "o'clock", "'tis", "internationalization"))
+PIECES = st.text("anroseml'AR ,\n", min_size=1, max_size=5) | st.sampled_from(
+    ["internationali", "nternationalizati", " rose", " Rose", "Ro", "e, a", "\nA", "se\nan", "é", "ROSE", " ,", "'s"]
+)
+
+
+FRAMES: list[dict[str, object]] = [
+    {"syllables": "4"},
+    {"syllables": "8", "acrostic": "A"},
+    {"syllables": "2/2", "rhyme": "AA"},
+    {"syllables": "3/2", "rhyme": "AA", "acrostic": "AR"},
+    {"meter": "iambic dimeter", "rhyme": "AA"},
+    {"meter": "iambic dimeter", "rhyme": ".", "acrostic": "A"},
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(FRAMES), st.lists(PIECES, max_size=12), st.booleans(), st.integers(0, 10**6))
+def test_a_token_is_allowed_if_and_only_if_words_go_on_with_it(
+    said: dict[str, object], pieces: list[str], by_bytes: bool, seed: int
+) -> None:
+    automaton = LineAutomaton(lines_of(said), LEXICON)
+    tokenizer = byte_level([each.encode() for each in pieces]) if by_bytes else sentence_piece(pieces)
+    tokens, rng = tokens_of(tokenizer), random.Random(seed)
+    following, slow = WordFollowing(automaton, tokens), Following(automaton, tokens)
+    place: Place | None = Place(automaton.start, fresh=True)
+    for _ in range(20):
+        assert place is not None
+        allowed = sorted(following.allowed(place).tolist())
+        assert allowed == [token for token in range(len(tokenizer)) if following.advance(place, token) is not None]
+        assert allowed == sorted(slow.allowed(place).tolist())
+        if not allowed:
+            return
+        place = following.advance(place, rng.choice(allowed))
+
+
+def test_tokens_with_the_same_letters_are_all_allowed() -> None:
+    tokens = tokens_of(byte_level([b" rose", b" Rose", b"rose", b"Rose"]))
+    following = WordFollowing(LineAutomaton(lines_of({"syllables": "2"}), LEXICON), tokens)
+    allowed = {tokens.spelled[token] for token in following.allowed(Place(following.automaton.start, fresh=True))}
+    assert allowed >= {b" rose", b" Rose", b"rose", b"Rose", b"a", b"A"} and b"s" not in allowed
