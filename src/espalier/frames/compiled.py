@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from espalier.frames.automaton import OPEN
 from espalier.frames.plan import Plan, plan_of
 from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark
@@ -28,8 +29,14 @@ CI_BOOK: Final[Book] = "cilin"
 
 
 def book_of(said: Said) -> Book:
-    """The rhyme book: Mandarin unless a rule names another, for a tune Cilin zhengyun."""
+    """The rhyme book: Mandarin unless a rule names another, for a tune Cilin zhengyun.
+
+    Raises:
+        ConfigError: there is no such book.
+    """
     book: Book = said.get("book") or (CI_BOOK if "tune" in said else "mandarin")
+    if book not in get_args(Book):
+        raise ConfigError.unknown("book", book, get_args(Book), where="book")
     return book
 
 
@@ -81,6 +88,9 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
     )
     if named is None and not said.get("rhymes") and RHYME not in text:
         format_ = _without_rhyme(format_)
+    if foreign := next((word for word in said.get("words", ()) if not all(map(OPEN["han"].match, word))), None):
+        what, remedy = f"'{foreign}' has more than Chinese characters", "give words in Chinese, or an English frame"
+        raise ConfigError(what, where="words", remedy=remedy)
     exact = bool(said.get("marks", "tune" not in said))
     return plan_of(format_, sounds, said.get("words", ()), exact=exact)
 

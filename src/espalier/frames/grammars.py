@@ -24,6 +24,8 @@ Notation = Literal["lark", "gbnf", "regex"]
 NOTATIONS: Final[tuple[Notation, ...]] = get_args(Notation)
 #: The most states of an automaton that has a grammar, and the most characters of a grammar.
 STATES, LENGTH = 20_000, 1_000_000
+#: The most characters that are followed from the states of an automaton.
+FOLLOWED: Final = 3_000_000
 
 #: The state behind the end of each text.
 _END: Final = object()
@@ -99,13 +101,14 @@ def explored(automaton: Automaton[Any]) -> Graph:
 def _explored(automaton: Automaton[Any], named: frozenset[str]) -> tuple[Graph, frozenset[str]]:
     """The graph, if the rules name no other characters than these, and those that they name."""
     arcs, found, left = dict[State, Mapping[State, Characters]](), set[str](), [automaton.start]
-    final = set[State]()
+    final, followed = set[State](), 0
     while left:
         if (state := left.pop()) in arcs:
             continue
-        if len(arcs) >= STATES:
-            remedy = "choose the rhyme group, or leave out the rule that must remember what was written"
-            raise ConfigError(f"it has more than {STATES:,} states", where="grammar", remedy=remedy)
+        if len(arcs) >= STATES or followed > FOLLOWED:
+            what = f"it has more than {STATES:,} states" if len(arcs) >= STATES else "it has too many choices"
+            remedy = "leave out words that must occur, or another rule that must remember what was written"
+            raise ConfigError(what, where="grammar", remedy=remedy)
         if automaton.accepts(state):
             final.add(state)
         allowed = automaton.allowed(state)
@@ -115,7 +118,9 @@ def _explored(automaton: Automaton[Any], named: frozenset[str]) -> tuple[Graph, 
             left.append(after)
             continue
         by_after = defaultdict[State, set[str]](set)
-        for character in {*allowed.some, *(each for each in named if each in allowed)}:
+        each_alone = {*allowed.some, *(each for each in named if each in allowed)}
+        followed += len(each_alone)
+        for character in each_alone:
             by_after[automaton.step(state, character)].add(character)
         rest = Characters(open=allowed.open, without=named | allowed.without)
         others = {automaton.step(state, chr(each)) for each in points_of(rest)[:2]}  # two, to notice one that is kept

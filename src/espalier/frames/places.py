@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from espalier.frames.automaton import OPEN, Characters, one
-from espalier.frames.plan import Letter, Place, Plan
+from espalier.frames.plan import Letter, Place, Plan, clauses_of
 from espalier.frames.sharing import Sound, fillable, rhyming
 from espalier.frames.words import Wanted, placed, progress
 from espalier.io.errors import ConfigError
@@ -54,7 +54,19 @@ class PlaceAutomaton:
                 what = f"no {len(letter.places) + len(letter.given)} different words"
                 raise ConfigError(f"{what} rhyme at the places of letter {name}", where="rhyme and tones")
         if not self._lives(self.start):
-            raise ConfigError(f"{' '.join(plan.words)} fit nowhere together", where="words", remedy="leave some out")
+            raise self._without_room()
+
+    def _without_room(self) -> ConfigError:
+        """The error for words that must occur and cannot: one that does not fit alone, else all of them."""
+        for word in self.plan.words:
+            if not self._lives(replace(self.start, wanted=Wanted(frozenset([word]), ""))):
+                room = max(len(words) for words, _ in clauses_of(self.plan))
+                what = f"it has {len(word)} words, and no clause has more than {room}"
+                if len(word) <= room:
+                    what = "no place has room for it with its tones, its rhymes and the words that are given"
+                return ConfigError(f"rules contradict each other: '{word}' must occur, but {what}", where="words")
+        what = f"rules contradict each other: {' '.join(self.plan.words)} fit nowhere together"
+        return ConfigError(what, where="words", remedy="leave some out")
 
     # --- The interface ---
 

@@ -76,7 +76,7 @@ class Spelled:
                 state = min(state, below, key=self.remaining)
                 way.append(self._after(below))
         needed = self.automaton.allowed(state)
-        some = "".join(sorted(needed.some)[:5]) or needed.open
+        some = "".join(filter(str.strip, sorted(needed.some)[:5])) or needed.open or "a line feed"
         return ConfigError(
             f"its vocabulary spells none of the characters that the frame needs, such as {some}",
             where="tokenizer",
