@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from espalier.frames import Format, Rhyme, Words
-from espalier.frames.chosen import chosen
+from espalier.frames.chosen import alternatives, chosen
+from espalier.frames.compiled import compiled
 from espalier.frames.grammars import grammar_of
 from espalier.frames.places import PlaceAutomaton
 from espalier.frames.plan import Plan, plan_of
@@ -94,6 +95,48 @@ def test_the_groups_that_are_asked_for_are_taken_in_the_order_of_the_letters(boo
         (Format("1。1。1。") & Rhyme("AAA", book="cilin")).grammar("regex", books, ["8仄"])
     with pytest.raises(ConfigError, match="group: 3 groups for 2 rhyme letters; at most 2"):
         frame.grammar("regex", books, ["1平", "1仄", "8平"])
+
+
+@pytest.mark.parametrize("letters", ["AAB", "AA.", ".AA", "ABAB"])
+def test_alternatives_have_the_texts_of_each_group_and_no_others(books: CiBooks, letters: str) -> None:
+    frame = Format("1。" * len(letters)) & Rhyme(letters, book="cilin")
+    found = frame.grammar("regex", books, alternatives=13)
+    plan = compiled(frame.says(), books)
+    choices = alternatives(plan, 13)
+    automata = [PlaceAutomaton(each.plan) for each in choices]
+    own = {text for each in automata for text in texts(each, each.start)}
+    candidates = ["。\n".join(words) + "。" for words in product(WORDS, repeat=len(letters))]
+    assert {each for each in candidates if re.fullmatch(found.text, each)} == own and len(choices) > 1
+    assert all(frame.check(text, books).kept for text in own)
+    assert found.alternatives == {
+        name: tuple(dict.fromkeys(each.groups[name] for each in choices)) for name in choices[0].groups
+    }
+
+
+def test_alternatives_are_parts_that_a_server_reads() -> None:
+    server = pytest.importorskip("llguidance", reason="pip install llguidance")
+    frame, tokenizer = Format("7，7。7，7。") & Rhyme("AA"), server.LLTokenizer("byte")
+    plans = [each.plan for each in alternatives(compiled(frame.says(), None), 13)]
+    poems = ["".join(place.given[:1] or "一" for place in plan.places) for plan in plans]
+    mixed = poems[0][: len(poems[0]) // 2] + poems[1][len(poems[0]) // 2 :]
+    lark, gbnf = (frame.grammar(notation, alternatives=13).text for notation in ("lark", "gbnf"))
+    for grammar in (lark, server.gbnf_to_lark.gbnf_to_lark(gbnf)):
+        for poem in (*poems, mixed):
+            matcher = server.LLMatcher(tokenizer, server.LLMatcher.grammar_from_lark(grammar))
+            assert not matcher.get_error()
+            taken = matcher.try_consume_tokens(list(poem.encode()))
+            assert (taken == len(poem.encode()) and matcher.is_accepting()) == frame.check(poem).kept == (poem != mixed)
+
+
+def test_alternatives_that_no_grammar_can_have_are_refused(books: CiBooks) -> None:
+    frame = Format("1。1。") & Rhyme("AA", book="cilin")
+    for count in (0, 14):
+        with pytest.raises(ConfigError, match=f"^alternatives: {count} alternatives; give a number from 1 to 13$"):
+            frame.grammar("lark", books, alternatives=count)
+    with pytest.raises(ConfigError, match=r"^alternatives: alternatives beside words that must occur; leave out one"):
+        (frame & Words("中")).grammar("lark", books, alternatives=2)
+    given = frame.grammar("regex", books, ["1仄"], alternatives=2)
+    assert given.alternatives == {"A": ("1仄",)} and given.text == frame.grammar("regex", books, ["1仄"]).text
 
 
 def test_what_a_tune_repeats_is_given(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -36,6 +36,12 @@ def test_a_tune_is_printed_as_a_grammar_with_a_note_of_the_group_that_was_chosen
     assert cli(project, "grammar", "--tune", "灯词", "--group", "8平", "--quiet").out.startswith("start: TEXT\n")
 
 
+def test_a_text_may_choose_between_groups_that_the_note_names(project: Path, cli: Callable[..., Any]) -> None:
+    answer = cli(project, "grammar", "--format", "3。3。", "--rhyme", "AA", "--alternatives", "3")
+    assert re.search(r"note: rhyme groups: A \w+ or \w+ or \w+; --group", answer.err), answer.err
+    assert re.match(r"start: HEAD \(FIRST1 REST1 \| FIRST2 REST2 \| FIRST3 REST3\)\nHEAD: ", answer.out)
+
+
 def test_the_answer_as_json_has_the_choices(project: Path, cli: Callable[..., Any]) -> None:
     found = json.loads(cli(project, "grammar", "--tune", "灯词", "--group", "8平", "--notation", "gbnf", "--json").out)
     assert found["groups"] == {"A": "8平"} and found["repeated"] == "" and found["text"].startswith("root ::= ")
@@ -56,6 +62,7 @@ def test_the_grammar_of_a_melody_has_a_character_for_each_syllable(project: Path
         (("--tune", "灯词", "--group", "9平"), "--group: unknown rhyme group '9平'; allowed: 15入, 1仄"),
         (("--template", "(S (NP) (VP))"), "--template: only a parser sees trees"),
         (("--tune", "无名"), "--tune: no tune '无名' in the book"),
+        ((*FORMAT, "--alternatives", "14"), "--alternatives: 14 alternatives; give a number from 1 to 13"),
         ((*FORMAT, "--repeated", "明"), "--repeated: 1 words where 0 are repeated"),
         ((*FORMAT, "--word", "春风", "--word", "秋月江山"), "--words: "),
     ],

@@ -88,7 +88,6 @@ def checked(
 
 
 def written(rules: Mapping[str, Any], options: Mapping[str, Any], books: CiBooks | None) -> Grammar:
-    """The grammar of rules (`frame_of`), as the options `notation`, `groups` and `repeated` say."""
-    return frame_of(rules).grammar(
-        options.get("notation", "lark"), books, options.get("groups", ()), options.get("repeated", "")
-    )
+    """The grammar of rules (`frame_of`), as the options of the command say."""
+    of_grammar = {name: options[name] for name in ("groups", "repeated", "alternatives") if name in options}
+    return frame_of(rules).grammar(options.get("notation", "lark"), books, **of_grammar)

@@ -24,8 +24,8 @@ class Grammar(Command):
     """Write a grammar of the texts that keep a tune, a format or a melody, for a server of another model.
 
     Servers such as vLLM, SGLang and llama.cpp constrain what their models write by it. A grammar remembers no rhyme: it
-    has one rhyme group for each letter, which --group chooses, each rhyme place its own words of it, and given words
-    where a tune repeats words. All its texts keep the rules.
+    has one rhyme group for each letter, which --group chooses, or one of several (--alternatives), each rhyme place its
+    own words of it, and given words where a tune repeats words. All its texts keep the rules.
     """
 
     service, request, options = "grammar", asked.CheckRequest, asked.GrammarOptions
@@ -40,7 +40,7 @@ class Grammar(Command):
         if self.values["json"]:
             print(json_line(asdict(found)))
             return
-        groups = [f"{letter} {group}" for letter, group in found.groups.items()]
+        groups = [f"{letter} {' or '.join(own)}" for letter, own in found.alternatives.items()]
         if groups and not self.values["groups"]:
             warnings.warn(f"rhyme groups: {', '.join(groups)}; --group chooses others", InferenceWarning, stacklevel=2)
         if found.repeated and not self.values["repeated"]:
@@ -59,6 +59,6 @@ class Grammar(Command):
         try:
             return framed.written(said, options, framed.books_of(self.values))
         except ConfigError as error:
-            if error.where in {*rules, *options, "book", "group", "repeated"}:
+            if error.where in {*rules, *options, "book", "group", "repeated", "alternatives"}:
                 raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error
             raise

@@ -6,13 +6,16 @@ words, so that they do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from espalier.frames.plan import Letter, Plan
 from espalier.io.errors import ConfigError
 
+#: The most alternatives of a grammar that llguidance takes under its default limits.
+MOST: Final = 13
 #: Words that are repeated if none are given: the first that suits its place.
 _REPEATED: Final = "春风花月云山江水人天夜雨秋梦心烟柳愁明清东西归何不无来去"
 
@@ -31,13 +34,39 @@ class Chosen:
     repeated: str
 
 
-def chosen(plan: Plan, groups: Sequence[str] = (), repeated: str = "") -> Chosen:
+def alternatives(plan: Plan, count: int, groups: Sequence[str] = (), repeated: str = "") -> list[Chosen]:
+    """At most so many choices, the best first: each letter has another group in each, but for letters of given groups.
+
+    Args and errors as in `chosen`; also, if the count is not from 1 to `MOST`.
+    """
+    if not 1 <= count <= MOST:
+        raise ConfigError(f"{count} alternatives", where="alternatives", remedy=f"give a number from 1 to {MOST}")
+    if plan.words and count > 1:
+        what, remedy = "alternatives beside words that must occur", "leave out one of them"
+        raise ConfigError(what, where="alternatives", remedy=remedy)
+    found = [chosen(plan, groups, repeated)]
+    while len(found) < min(count, MOST) and len(plan.letters) > len(groups):
+        spent = {name: {each.groups[name] for each in found} for name in found[0].groups}
+        try:
+            found.append(chosen(plan, groups, repeated, spent))
+        except ConfigError:  # a letter has no other group
+            break
+    return found
+
+
+def chosen(
+    plan: Plan,
+    groups: Sequence[str] = (),
+    repeated: str = "",
+    spent: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> Chosen:
     """A plan with one rhyme group for each letter, and with given words where words are repeated.
 
     Args:
         groups: those of the letters, in the order in which these begin. The others have the groups with the most words,
             different ones where possible.
         repeated: the words at the places that others repeat, in order; some that suit, if there are none.
+        spent: groups that letters do not have, unless they are given.
 
     Raises:
         ConfigError: a group is unknown or has too few words, there are more groups than letters, or the repeated words
@@ -61,6 +90,8 @@ def chosen(plan: Plan, groups: Sequence[str] = (), repeated: str = "") -> Chosen
             if groups[number] not in keys:
                 raise ConfigError.unknown("rhyme group", groups[number], keys, where="group")
             keys = [groups[number]]
+        else:
+            keys = [key for key in keys if key not in spent.get(name, ())]
         shares = next(filter(None, (_shares(plan, letter, key, wanted) for key in keys)), None)
         if shares is None:
             what = f"no {len(letter.places)} different words of {keys[0]}" if number < len(groups) else "no words"

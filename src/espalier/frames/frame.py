@@ -85,22 +85,28 @@ class Frame(ABC):
         return FrameProcessor(automaton, tokenizer, max_new_tokens)
 
     def grammar(
-        self, notation: Notation, books: CiBooks | None = None, groups: Sequence[str] = (), repeated: str = ""
+        self,
+        notation: Notation,
+        books: CiBooks | None = None,
+        groups: Sequence[str] = (),
+        repeated: str = "",
+        alternatives: int = 1,
     ) -> Grammar:
         """A grammar for servers that constrain what a model writes. All its texts keep the frame.
 
-        Its rhymes are of one group for each letter, and the words that a tune repeats are given: a grammar cannot
-        remember them.
+        Its rhymes are of one group for each letter, or of a few, and the words that a tune repeats are given: a grammar
+        cannot remember them.
 
         Args:
             notation: "lark", "gbnf" or "regex".
             groups: the rhyme groups of the letters, in the order in which these begin; else those with the most words.
             repeated: the words at the places that others repeat; else some that suit.
+            alternatives: the most choices of groups between which a text may choose, at most 13.
 
         Raises:
             ConfigError: as `automaton`; a group or the repeated words do not suit, or the grammar is too large.
         """
-        return judge.grammar(self.says(), books, notation, groups, repeated)
+        return judge.grammar(self.says(), books, notation, groups, repeated, alternatives)
 
     def says(self) -> dict[str, Any]:
         """What the rules say, by the name of each property.

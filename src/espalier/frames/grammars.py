@@ -28,7 +28,7 @@ STATES, LENGTH = 20_000, 1_000_000
 FOLLOWED: Final = 3_000_000
 
 #: The state behind the end of each text.
-_END: Final = object()
+END: Final = object()
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Graph:
         return counts
 
     def after(self, state: State) -> list[State]:
-        """The states after a state; `_END` if a text may end there."""
-        return [*self.arcs[state], *([_END] if state in self.final else [])]
+        """The states after a state; `END` if a text may end there."""
+        return [*self.arcs[state], *([END] if state in self.final else [])]
 
     @cached_property
     def order(self) -> list[State]:
@@ -72,7 +72,7 @@ class Graph:
     @cached_property
     def meets(self) -> Mapping[State, State]:
         """The state in which all ways from each state meet again (its immediate postdominator)."""
-        meets, depth = dict[State, State](), {_END: 0}
+        meets, depth = dict[State, State](), {END: 0}
         for state in reversed(self.order):
             at, *others = self.after(state)
             for other in others:
@@ -142,25 +142,37 @@ def grammar_of(automaton: Automaton[Any], notation: Notation) -> str:
     Raises:
         ConfigError: the automaton has no grammar of a reasonable size.
     """
-    graph = explored(automaton)
-    writer = _Writer(graph, notation)
-    text = writer.between(graph.start, _END)
+    writer = Writer(explored(automaton), notation)
+    text = writer.between(writer.graph.start, END)
     if notation == "regex":
         return text
-    rules = {name: rule for rule, name in writer.rules.items()}
-    if notation == "lark":
-        return f"start: TEXT\nTEXT: {text}\n" + "".join(
-            f"{name}: /{rule}/\n" if rule[0] == "[" else f"{name}: {rule}\n" for name, rule in rules.items()
-        )
-    return f"root ::= {text}\n" + "".join(f"{name} ::= {rule}\n" for name, rule in rules.items())
+    return with_rules(*(({}, text) if notation == "gbnf" else ({"TEXT": text}, "TEXT")), writer.rules, notation)
 
 
-class _Writer:
-    """Writes the expressions of a graph. Where a notation has names, classes of characters and what is shared have."""
+def with_rules(texts: Mapping[str, str], start: str, rules: Mapping[str, str], notation: Notation) -> str:
+    """A grammar of named texts and rules.
 
-    def __init__(self, graph: Graph, notation: Notation) -> None:
+    Args:
+        start: what a whole text is made of, by the names of the texts.
+        rules: the names of expressions.
+    """
+    named = {**texts, **{name: rule for rule, name in rules.items()}}
+    if notation == "gbnf":
+        return f"root ::= {start}\n" + "".join(f"{name} ::= {rule}\n" for name, rule in named.items())
+    lines = (f"{name}: /{rule}/\n" if rule[0] == "[" else f"{name}: {rule}\n" for name, rule in named.items())
+    return f"start: {start}\n{''.join(lines)}"
+
+
+class Writer:
+    """Writes the expressions of a graph. Where a notation has names, classes of characters and what is shared have.
+
+    Args:
+        rules: the names of expressions, to which those of the graph are added.
+    """
+
+    def __init__(self, graph: Graph, notation: Notation, rules: dict[str, str] | None = None) -> None:
         self.graph, self.notation = graph, notation
-        self.rules: dict[str, str] = {}
+        self.rules: dict[str, str] = {} if rules is None else rules
         self._known: dict[tuple[State, State], str] = {}
 
     def between(self, state: State, end: State) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from espalier.frames.alternatives import grammar_of_any
 from espalier.frames.automaton import Automaton
 from espalier.frames.check_lines import check_lines
 from espalier.frames.check_places import check_places, second_stanza
-from espalier.frames.chosen import chosen
+from espalier.frames.chosen import alternatives
 from espalier.frames.compiled import Said, compiled, needed
 from espalier.frames.forms import form_of
 from espalier.frames.grammars import NOTATIONS, Notation, grammar_of
@@ -41,15 +42,27 @@ def automaton(said: Said, books: CiBooks | None) -> Automaton[Any]:
 
 @dataclass(frozen=True)
 class Grammar:
-    """A grammar, and what was chosen for it: the rhyme group of each letter, and the words that are repeated."""
+    """A grammar, and what was chosen for it.
+
+    Attributes:
+        groups: the rhyme group of each letter, in the first of the alternatives.
+        repeated: the words that are repeated, in the first of the alternatives.
+        alternatives: for each letter, its rhyme group in each of the alternatives.
+    """
 
     text: str
     groups: Mapping[str, str]
     repeated: str
+    alternatives: Mapping[str, tuple[str, ...]]
 
 
 def grammar(
-    said: Said, books: CiBooks | None, notation: Notation, groups: Sequence[str] = (), repeated: str = ""
+    said: Said,
+    books: CiBooks | None,
+    notation: Notation,
+    groups: Sequence[str] = (),
+    repeated: str = "",
+    count: int = 1,
 ) -> Grammar:
     """The grammar of a frame."""
     if notation not in NOTATIONS:
@@ -59,8 +72,13 @@ def grammar(
     if is_english(said):
         what = "the words of the dictionary are too many for a grammar of English lines"
         raise ConfigError(what, where="grammar", remedy="write them with Frame.processor")
-    chose = chosen(compiled(_simple(said), books), groups, repeated)
-    return Grammar(grammar_of(PlaceAutomaton(chose.plan), notation), chose.groups, chose.repeated)
+    chose = alternatives(compiled(_simple(said), books), count, groups, repeated)
+    groups_of = {name: tuple(dict.fromkeys(each.groups[name] for each in chose)) for name in chose[0].groups}
+    if len(chose) == 1:
+        text = grammar_of(PlaceAutomaton(chose[0].plan), notation)
+    else:
+        text = grammar_of_any([each.plan for each in chose], notation)
+    return Grammar(text, chose[0].groups, chose[0].repeated, groups_of)
 
 
 def check(said: Said, text: str, books: CiBooks | None, parser: Parser | None = None) -> Report:

@@ -212,6 +212,9 @@ class GrammarOptions(CheckOptions):
         tuple[str, ...] | None, Option("The rhyme group of the next rhyme letter; default: that with the most words.")
     ] = None
     repeated: Annotated[str | None, Option("The words that a tune repeats; default: some that suit.")] = None
+    alternatives: Annotated[
+        int, Option("Between so many rhyme groups a text may choose, at most 13; those of --group are given.")
+    ] = 1
 
 
 @dataclass(frozen=True)
