@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.frames import Acrostic, Format, Meter, Rhyme, Syllables
+from espalier.frames import Acrostic, Format, Meter, Rhyme, Syllables, Words
 from espalier.frames.check_lines import check_lines
 from espalier.frames.lexicon import Lexicon, guessed_shapes, shapes_of
 from espalier.frames.line_automaton import LineAutomaton
@@ -48,6 +48,9 @@ def test_the_automaton_accepts_what_the_check_accepts_and_no_beginning_of_others
         said |= {"rhyme": "".join(data.draw(st.sampled_from("AA.")) for _ in sizes), "rhymes": True}
     if data.draw(st.booleans()):
         said |= {"acrostic": data.draw(st.text("arkm", min_size=1, max_size=len(sizes)))}
+    if "A" not in str(said.get("rhyme")) and data.draw(st.booleans()):
+        words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True)
+        said |= {"words": tuple(data.draw(words))}
     texts = all_texts(sizes)
     right = {text for text in texts if check_lines(said, text).kept}
     try:
@@ -109,6 +112,20 @@ def test_lines_begin_with_the_letters_of_an_acrostic_that_may_be_shorter() -> No
         LineAutomaton(lines_of({"syllables": "2", "acrostic": "L"}), Lexicon(WORDS))
 
 
+def test_words_must_occur_whole_in_a_text_and_those_that_are_missing_are_named() -> None:
+    frame = Syllables("5/7/5") & Words("Lamp", "river")
+    assert frame.check(HAIKU).kept and frame.check(HAIKU.replace("lamp", "LAMP")).kept
+    (violation,) = frame.check(HAIKU.replace("lamp", "lamb")).violations
+    assert (violation.rule, violation.start, violation.wanted) == ("words", len(HAIKU), "lamp")
+
+
+def test_a_line_keeps_room_for_the_words_that_must_occur() -> None:
+    """Of three syllables, lover needs two: the first word has one, or is lover."""
+    automaton = LineAutomaton(lines_of({"syllables": "3", "words": ("lover",)}), Lexicon(WORDS))
+    after = {word: automaton.has_words(automaton.start, word) for word in WORDS}
+    assert after == {"a": True, "an": True, "rose": True, "knows": True, "move": True, "remove": False, "lover": True}
+
+
 def test_words_that_the_dictionary_lacks_are_counted_by_their_vowels_and_named() -> None:
     report = Syllables("3").check("a zibbling")
     assert report.kept and report.notes[0].endswith("by groups of vowels: zibbling")
@@ -125,6 +142,8 @@ def test_words_that_the_dictionary_lacks_are_counted_by_their_vowels_and_named()
         (Syllables("5/7") & Meter("iambic pentameter"), "line 1 has 5 syllables, iambic pentameter never has"),
         (Syllables("5/7") & Format("5。"), "format beside syllables"),
         (Syllables("5/7") & Acrostic("江月"), "acrostic: '江月' has more than letters; English lines begin"),
+        (Syllables("5/7") & Words("old lamp"), "words: 'old lamp' is no English word; give words one by one"),
+        (Syllables("5/7") & Words("灯"), "words: '灯' is no English word"),
         (Syllables("5/7") & Acrostic("sea"), "acrostic: rules contradict each other: 3 letters for 2 lines"),
     ],
 )
@@ -136,6 +155,20 @@ def test_bad_frames_are_one_line(frame: Meter, message: str) -> None:
 def test_a_meter_without_a_number_of_lines_has_no_automaton() -> None:
     with pytest.raises(ConfigError, match="how many lines"):
         Meter("iambic pentameter").automaton()
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"syllables": "1", "words": ("lover",)}, "words: rules contradict each other: lover fit nowhere together"),
+        ({"syllables": "3", "words": ("zibbling",)}, "words: 'zibbling' is not in the dictionary; give another word"),
+        ({"syllables": "1/1", "rhyme": "AA", "words": ("a",)}, "words: words beside a rhyme are not kept in English"),
+        ({"syllables": "9", "words": tuple("abcdefghi")}, "words: 9 words are not kept in English lines .*; at most 8"),
+    ],
+)
+def test_words_that_cannot_occur_are_refused_in_one_line(said: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        LineAutomaton(lines_of(said), Lexicon(WORDS))
 
 
 def test_a_word_that_a_later_line_needs_is_not_spent() -> None:

@@ -28,6 +28,7 @@ FRAMES: list[dict[str, object]] = [
     {"syllables": "2/2", "rhyme": "AA"},
     {"syllables": "3/2", "rhyme": "AA", "acrostic": "AR"},
     {"meter": "iambic dimeter", "rhyme": "AA"},
+    {"syllables": "3/2", "words": ("rose", "remove")},
     {"meter": "iambic dimeter", "rhyme": ".", "acrostic": "A"},
 ]
 

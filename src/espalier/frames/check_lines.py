@@ -33,7 +33,7 @@ class Word:
 
 
 def check_lines(said: Mapping[str, Any], text: str) -> Report:
-    """Judge a text. Rules: lines, syllables or meter, acrostic, rhyme, rhyme words. Lines end at line ends, or at /."""
+    """Judge a text: lines, syllables or meter, acrostic, rhyme, rhyme words, words. Lines end at line ends, or at /."""
     found, unknown = list[list[Word]](), list[str]()
     for line in _LINE.finditer(text):
         words = []
@@ -46,7 +46,13 @@ def check_lines(said: Mapping[str, Any], text: str) -> Report:
         if words:
             found.append(words)
     lines = lines_of(said, len(found))
-    results = [_count(lines, found, text), _measures(lines, found), _initials(lines, found), *_rhymes(lines, found)]
+    results = [
+        _count(lines, found, text),
+        _measures(lines, found),
+        _initials(lines, found),
+        *_rhymes(lines, found),
+        _words(lines, found, text),
+    ]
     violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
     report = Report(text, tuple(score for score, _ in results if score.of), tuple(violations))
     if not unknown:
@@ -123,3 +129,11 @@ def _rhymes(lines: Lines, found: list[list[Word]]) -> list[_Result]:
                 repeated.append(Violation("rhyme words", word.at, word.end, word.text, "another word"))
             seen.add(plain)
     return [(Score("rhyme", kept, of), violations), (Score("rhyme words", of - len(repeated), of), repeated)]
+
+
+def _words(lines: Lines, found: list[list[Word]], text: str) -> tuple[Score, list[Violation]]:
+    """The words that must occur do."""
+    there = {word.text.lower().replace("’", "'") for line in found for word in line}
+    missing = [word for word in lines.words if word not in there]
+    violations = [Violation("words", len(text), len(text), "", word) for word in missing]
+    return Score("words", len(lines.words) - len(missing), len(lines.words)), violations

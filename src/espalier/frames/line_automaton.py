@@ -14,13 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.frames.automaton import Characters
-from espalier.frames.lexicon import FAR, LETTERS, Lexicon, Numbers, lexicon
+from espalier.frames.lexicon import FAR, LETTERS, Flags, Lexicon, Numbers, lexicon
 from espalier.frames.line_ends import LineEnds, Sound
 from espalier.frames.lines import Lines
 from espalier.frames.meters import after, fits
+from espalier.frames.room import Room
 from espalier.io.errors import ConfigError
 
 MARKS: Final = ",;:.!?"
+#: The most words that must occur: room is sought for each set of them.
+MOST_WORDS: Final = 8
 #: Places in the patterns of a line: the index of the pattern, and the syllables so far.
 Places = frozenset[tuple[int, int]]
 Counts = npt.NDArray[np.int32]
@@ -38,7 +41,9 @@ class Verse:
         word: what is written of a word; "" between words.
         after: what stands before: "" at the beginning of a line, " " or a mark.
         whole: after a mark, whether the line may end there.
-        sounds: the rhyme letters that have begun and go on; after a mark at the end of a line, those of the next.
+        sounds: the rhyme letters that have begun and go on.
+        next: after a mark at the end of a line, those of the next.
+        wanted: the words that must still occur, without those that are whole.
     """
 
     line: int
@@ -48,6 +53,7 @@ class Verse:
     whole: bool
     sounds: tuple[tuple[str, Sound], ...]
     next: tuple[tuple[str, Sound], ...] = ()
+    wanted: frozenset[str] = frozenset()
 
     @property
     def marked(self) -> bool:
@@ -72,12 +78,14 @@ class LineAutomaton:
         self._latest = lru_cache(maxsize=4096)(self._latest_of)
         self._whole = lru_cache(maxsize=4096)(self._whole_word)
         self._coming = lru_cache(maxsize=_STATES)(self._coming_words)
-        self.ends = LineEnds(lines, self.lexicon)
+        self.ends, self.room = LineEnds(lines, self.lexicon), Room(lines, self.lexicon)
         self.letters = self.ends.letters
+        if lines.words:
+            self._require_room()
         for letter in {*lines.initials} - {""}:
             if self.lexicon.least(letter)[self.lexicon.lengths == 1].min() >= FAR:
                 raise ConfigError(f"no word of one syllable begins with {letter}", where="acrostic")
-        self.start = self._line(0, ())
+        self.start = self._line(0, (), frozenset(lines.words))
         for line, letter in enumerate(self.letters):
             if letter and self.letters.index(letter) == line and not len(self._words(line, None)):
                 raise ConfigError(f"no words rhyme in all lines of letter {letter}", where="rhyme")
@@ -95,7 +103,9 @@ class LineAutomaton:
         letter = character if state.word else character.lower()
         if letter not in LETTERS or not self.has_words(state, letter):
             return None
-        return Verse(state.line, state.places, state.word + letter, state.after, False, state.sounds)
+        return Verse(
+            state.line, state.places, state.word + letter, state.after, False, state.sounds, wanted=state.wanted
+        )
 
     def has_words(self, state: Verse, letters: str) -> bool:
         """Whether words go on with these small letters."""
@@ -109,7 +119,7 @@ class LineAutomaton:
         Of words that begin otherwise than what is written, nothing is said.
         """
         initial = self._initial(state.line) if not state.after else ""
-        return self._coming(state.line, state.places, self._sound(state), initial)
+        return self._coming(state.line, state.places, self._sound(state), initial, state.wanted)
 
     def _allowed(self, state: Verse) -> Characters:
         every = {*LETTERS, *(() if state.word else LETTERS.upper()), " ", "\n", *MARKS}
@@ -141,24 +151,38 @@ class LineAutomaton:
     def _initial(self, line: int) -> str:
         return self.lines.initials[line] if self.lines.initials else ""
 
-    def _line(self, line: int, sounds: tuple[tuple[str, Sound], ...]) -> Verse:
+    def _line(self, line: int, sounds: tuple[tuple[str, Sound], ...], wanted: frozenset[str]) -> Verse:
         places = frozenset((index, 0) for index in range(len(self.lines.patterns[line])))
-        return Verse(line, places, "", "", False, sounds)
+        return Verse(line, places, "", "", False, sounds, wanted=wanted)
+
+    def _require_room(self) -> None:
+        """Raise a ConfigError if words that must occur are unknown or have no room."""
+        words, rhyme = self.lines.words, any(self.letters)
+        if rhyme or len(words) > MOST_WORDS:
+            what = "words beside a rhyme" if rhyme else f"{len(words)} words"
+            remedy = "check tells whether a text has them" if rhyme else f"at most {MOST_WORDS}"
+            raise ConfigError(f"{what} are not kept in English lines that are written", where="words", remedy=remedy)
+        if unknown := next((word for word in words if self.lexicon.number(word) is None), None):
+            raise ConfigError(f"'{unknown}' is not in the dictionary", where="words", remedy="give another word")
+        if not self.room.lines_from(0, frozenset(words)):
+            what = f"rules contradict each other: {' '.join(words)} fit nowhere together"
+            raise ConfigError(what, where="words", remedy="leave some out")
 
     def _after_word(self, state: Verse, character: str) -> Verse | None:
         """The state after a space, a line feed or a mark."""
         if not state.word and not state.marked:
             return None
         going, ending, sounds = (state.places, state.whole, state.next) if state.marked else self._whole(state)
+        wanted = state.wanted - {state.word}
         match character:
             case " ":
-                return Verse(state.line, going, "", " ", False, state.sounds) if going else None
+                return Verse(state.line, going, "", " ", False, state.sounds, wanted=wanted) if going else None
             case "\n":
                 last = state.line == len(self.letters) - 1
-                return self._line(state.line + 1, sounds) if ending and not last else None
+                return self._line(state.line + 1, sounds, wanted) if ending and not last else None
         if state.marked or not (going or ending):
             return None
-        return Verse(state.line, going, "", character, ending, state.sounds, sounds if ending else ())
+        return Verse(state.line, going, "", character, ending, state.sounds, sounds if ending else (), wanted)
 
     def _whole_word(self, state: Verse) -> tuple[Places, bool, tuple[tuple[str, Sound], ...]]:
         """After a whole word: the places from which the line goes on, whether it may end, and the sounds if it does."""
@@ -173,8 +197,15 @@ class LineAutomaton:
 
         Words of one syllable fill any gap.
         """
-        latest = self._latest(state.line, self._sound(state))
-        return frozenset((index, at) for index, at in self._reached(state) if at <= latest[index])
+        open_ = self._open(state.line, self._sound(state), state.wanted - {state.word})
+        return frozenset((index, at) for index, at in self._reached(state) if open_[index][at])
+
+    def _open(self, line: int, sound: Sound | None, wanted: frozenset[str]) -> tuple[Flags, ...]:
+        """For each pattern of a line, (syllables + 1,) the places from which it can be finished with one more word."""
+        if wanted:
+            return self.room.places(line, wanted)
+        latest = self._latest(line, sound)
+        return tuple(np.arange(len(p) + 1) <= last for p, last in zip(self.lines.patterns[line], latest, strict=True))
 
     def _may_end(self, state: Verse) -> bool:
         """Whether the line may end here."""
@@ -183,6 +214,8 @@ class LineAutomaton:
         patterns = self.lines.patterns[state.line]
         if not any(at == len(patterns[index]) for index, at in self._reached(state)):
             return False
+        if not self.room.lines_from(state.line + 1, state.wanted - {state.word}):
+            return False
         return not self.letters[state.line] or self._number(state) in self._words(state.line, self._sound(state))
 
     def _number(self, state: Verse) -> int:
@@ -190,24 +223,39 @@ class LineAutomaton:
         assert number is not None
         return number
 
-    def _coming_words(self, line: int, places: Places, sound: Sound | None, initial: str) -> Counts:
-        latest, patterns = self._latest(line, sound), self.lines.patterns[line]
-        going, ending = (np.zeros(len(self.lexicon.shapes), np.bool_) for _ in range(2))
-        for index, at in places:
-            fitting, reached = self.lexicon.fitting(patterns[index][at:]), at + self.lexicon.lengths
-            going |= fitting & (reached <= latest[index])
-            ending |= fitting & (reached == len(patterns[index]))
+    def _coming_words(
+        self, line: int, places: Places, sound: Sound | None, initial: str, wanted: frozenset[str]
+    ) -> Counts:
+        going, ending = self._shapes(line, places, sound, wanted)
         if self.letters[line]:
             may, ends = self.lexicon.having(going)[self.lexicon.kind], self._words(line, sound)
             may[ends[self.lexicon.having(ending)[self.lexicon.kind[ends]]]] = True
         else:
             may = self.lexicon.having(going | ending)[self.lexicon.kind]
+        for word in wanted:  # of which fewer are left after it
+            number, shapes = (
+                self.lexicon.number(word),
+                np.logical_or(*self._shapes(line, places, sound, wanted - {word})),
+            )
+            may[number] = self.lexicon.having(shapes)[self.lexicon.kind[number]]
         if initial:
             first, last = self.lexicon.span(initial)
             may[:first] = may[last:] = False
         before = np.zeros(len(may) + 1, np.int32)
         np.cumsum(may, out=before[1:])
         return before
+
+    def _shapes(self, line: int, places: Places, sound: Sound | None, wanted: frozenset[str]) -> tuple[Flags, Flags]:
+        """(shapes,) both: whether the line goes on after a word of each shape, and whether it may end with it."""
+        going, ending = (np.zeros(len(self.lexicon.shapes), np.bool_) for _ in range(2))
+        open_, whole = self._open(line, sound, wanted), self.room.lines_from(line + 1, wanted)
+        for index, at in places:
+            size = len(self.lines.patterns[line][index])
+            fitting = np.flatnonzero(self.lexicon.fitting(self.lines.patterns[line][index][at:]))
+            reached = at + self.lexicon.lengths[fitting]
+            going[fitting] |= open_[index][reached]
+            ending[fitting] |= whole & (reached == size)
+        return going, ending
 
     # --- Rhymes ---
 

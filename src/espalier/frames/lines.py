@@ -24,6 +24,7 @@ class Lines:
         rhyme: one letter per line, "." for none.
         metrical: whether stress counts, not only the number of syllables.
         initials: the letter with which each line begins, small; "" for any.
+        words: words that occur somewhere, in small letters.
     """
 
     patterns: tuple[tuple[str, ...], ...]
@@ -31,6 +32,7 @@ class Lines:
     rhyme: str
     metrical: bool
     initials: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 def lines_of(said: Mapping[str, Any], count: int | None = None) -> Lines:
@@ -42,10 +44,10 @@ def lines_of(said: Mapping[str, Any], count: int | None = None) -> Lines:
     Raises:
         ConfigError: the rules contradict each other, or do not say how many lines there are.
     """
-    if other := next((name for name in ("format", "tones", "words", "tune") if name in said), None):
+    if other := next((name for name in ("format", "tones", "tune") if name in said), None):
         what = f"{other} beside {'syllables' if 'syllables' in said else 'meter'}"
         raise ConfigError(
-            what, where=other, remedy="English lines have syllables, a meter, a rhyme and an acrostic alone"
+            what, where=other, remedy="English lines have syllables, a meter, a rhyme, an acrostic and words alone"
         )
     counts = _counts(said["syllables"]) if "syllables" in said else None
     meters = [each.strip() for each in said["meter"].split("/")] if "meter" in said else None
@@ -76,7 +78,16 @@ def lines_of(said: Mapping[str, Any], count: int | None = None) -> Lines:
         syllables = f"{counts[line]} syllable{'s' * (counts[line] != 1)}" if counts else ""
         names.append(" of ".join(filter(None, [syllables, meter or ""])))
     default = "A" * size if said.get("rhymes") else "." * size
-    return Lines(tuple(patterns), tuple(names), letters or default, meters is not None, _initials(said, size))
+    initials, words = _initials(said, size), _words(said)
+    return Lines(tuple(patterns), tuple(names), letters or default, meters is not None, initials, words)
+
+
+def _words(said: Mapping[str, Any]) -> tuple[str, ...]:
+    """The words that must occur."""
+    words = tuple(word.lower().replace("’", "'") for word in said.get("words", ()))
+    if bad := next((word for word in words if not re.fullmatch("[a-z']+", word)), None):
+        raise ConfigError(f"'{bad}' is no English word", where="words", remedy="give words one by one: lamp, river")
+    return words
 
 
 def _initials(said: Mapping[str, Any], size: int) -> tuple[str, ...]:
