@@ -13,6 +13,7 @@ from espalier.datasets.encoding import Settings
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
+from espalier.io.validation import check_options
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
 from espalier.text.language import LANGUAGES
@@ -237,9 +238,13 @@ def _check_model(key: str, params: Params) -> None:
 
 
 def _check_defaults(params: Params) -> None:
-    """Check that each model serves the commands for which it is the default, and that no command has two defaults."""
+    """Check the defaults of options of each model, that it serves the commands for which it is the default, and that no
+    command has two defaults."""
     owners = dict[str, str]()
     for key, model in params.models.items():
+        for name, own in model.options.items():
+            path = f"models.{key}.options"
+            check_options(SERVICES.find(name, where=path).options, own, f"{path}.{name}")
         for default in model.default_for:
             path, (method, _, language) = f"models.{key}.default_for", default.partition(".")
             if method not in SERVICES or language not in LANGUAGES:

@@ -58,12 +58,15 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
     second = find_model(params, "expand", language, expander, "--expander") if guided else None
     for named in filter(None, (key, second)):
         require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
-    return load(
+    system = load(
         layout.model(key),
         parser=layout.parser(parser) if parser else None,
         expander=layout.model(second) if second else None,
         device=device(),
     )
+    # params.yaml has them, so that a change of them trains nothing again.
+    system.options = {**system.options, **params.models[key].options}
+    return system
 
 
 def parser_folder(name: str | None, language: str) -> Path:

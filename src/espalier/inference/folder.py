@@ -4,6 +4,7 @@
 `options` (optional): the model's own defaults of its services' options, {"reply": {"beam": 9}}; `default_for`
 (optional): the services and languages for which a released model is the default, ["generate.zh"].
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
+`checksums.json` (released models): `format`, and the SHA-256 of every file but the card, {"vocabulary.json": ...}.
 """
 
 from __future__ import annotations
@@ -18,9 +19,14 @@ from typing import Any
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
+from espalier.io.hashing import file_sha256
 
 #: The file that says what a model works with.
 SYSTEM = "system.json"
+#: The file with the checksums of a released model, and the version of its folder.
+CHECKSUMS, CHECKSUMS_FORMAT = "checksums.json", 1
+#: The name that model hubs show a card by.
+CARD = "README.md"
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,33 @@ def read_system(folder: Path) -> Description:
     return Description(settings, parser, expander, templates, options, default_for)
 
 
+def write_checksums(folder: Path) -> None:
+    """Write the checksums of a folder that is whole. The card has none."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name not in (CARD, CHECKSUMS))
+    sums = {file.relative_to(folder).as_posix(): file_sha256(file) for file in files}
+    write_json(folder / CHECKSUMS, {"format": CHECKSUMS_FORMAT, "files": sums})
+
+
+def verify_checksums(folder: Path) -> None:
+    """Compare the files of a folder with its checksums, if it has any.
+
+    Raises:
+        ArtifactError: a file is missing or damaged, or the folder is of another version.
+    """
+    file = folder / CHECKSUMS
+    if not file.is_file():
+        return
+    value = read_json(file, dict[str, Any])
+    if value.get("format") != CHECKSUMS_FORMAT or not isinstance(value.get("files"), dict):
+        what = f"a model of version {value.get('format')}; this Espalier reads version {CHECKSUMS_FORMAT}"
+        raise ArtifactError(what, where=file, remedy="install the Espalier that it was released with")
+    for name, expected in value["files"].items():
+        path = folder / name
+        if not path.is_file() or file_sha256(path) != expected:
+            what = "damaged: not the file that was released" if path.is_file() else "no such file"
+            raise ArtifactError(what, where=path, remedy="download or release the model again")
+
+
 @contextmanager
 def restorable(folder: Path) -> Iterator[None]:
     """Let errors about a damaged model say that git restores it, if git has the folder and finds it changed."""
@@ -103,7 +136,7 @@ def restorable(folder: Path) -> Iterator[None]:
         yield
     except ArtifactError as error:
         git = ["git", "-C", str(folder)]
-        commands = [*git, "ls-files", "--error-unmatch", "model.json"], [*git, "diff", "--quiet", "--", "."]
+        commands = [*git, "ls-files", "--error-unmatch", SYSTEM], [*git, "diff", "--quiet", "--", "."]
         try:
             tracked, clean = (
                 not subprocess.run(each, capture_output=True, check=False).returncode for each in commands

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from espalier.datasets.encoding import Settings, Vocabulary
 from espalier.datasets.registry import ENCODINGS
-from espalier.inference.folder import SYSTEM, read_system, restorable
+from espalier.inference.folder import SYSTEM, read_system, restorable, verify_checksums
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
 from espalier.io.files import read_json
 from espalier.io.validation import first_mistake
@@ -56,14 +56,15 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
     ) -> None:
         import torch
 
-        from espalier.models.serialization import load_model
+        from espalier.models.serialization import load_model, shape_of
 
         folder = Path(folder)
         if not folder.is_dir():
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
         with restorable(folder):
+            verify_checksums(folder)
             model, _ = load_model(folder, seed)
-            self.encoding = ARCHITECTURES.find(read_json(folder / "model.json")["arch"]).encoding
+            self.encoding = ARCHITECTURES.find(read_json(shape_of(folder))["arch"]).encoding
             description = read_system(folder)
             try:
                 self.settings: Settings_co = ENCODINGS[self.encoding].settings.model_validate(description.settings)

@@ -12,19 +12,19 @@ from espalier.io.imports import of_extra
 #: The released models of the clone that this package lies in; an installed package has none.
 RELEASED = Path(__file__).resolve().parents[3] / "released"
 
-#: The file that the folder of every model has.
-_MODEL = "model.json"
+#: Files of which the folder of a model has those of one row: a trained, a released, one of the Hub.
+_MODEL = (("model.json",), ("checksums.json",), ("config.json", "system.json"))
 _HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def is_model(folder: str | Path) -> bool:
     """Whether a folder is that of a model."""
-    return Path(folder, _MODEL).is_file()
+    return any(all(Path(folder, name).is_file() for name in names) for names in _MODEL)
 
 
 def released() -> Iterator[Path]:
     """The folders of the released models, by name."""
-    return (file.parent for file in sorted(RELEASED.glob(f"*/{_MODEL}")))
+    return filter(is_model, sorted(RELEASED.glob("*")))
 
 
 def released_names() -> list[str]:
