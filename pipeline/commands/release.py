@@ -72,7 +72,14 @@ def release(key: str, name: str | None = None, *, again: bool = False) -> None:
         trained(key, params)
     with atomic_folder(out) as part:
         whole = part / "whole"  # a new folder, as an export wants it
-        export_system(source, whole, bfloat16=True, hub=True, default_for=model.default_for, options=model.options)
+        export_system(
+            source,
+            whole,
+            bfloat16=True,
+            hub=True,
+            default_for=model.released_for or model.default_for,
+            options=model.options,
+        )
         for file in whole.iterdir():
             shutil.move(file, part / file.name)
         whole.rmdir()

@@ -254,6 +254,8 @@ class Model(Preferring):
     seeds: Seeds
     #: Commands and languages ("generate.zh") for which this model is taken when none is named.
     default_for: tuple[str, ...] = ()
+    #: The same for the model when it is released; as `default_for` if it is empty.
+    released_for: tuple[str, ...] = ()
     #: Its own defaults of the options of its services: {reply: {beam: 10}}. They are those of its runs in the tables.
     options: dict[str, dict[str, Any]] = {}
     #: What a reader of its card must know, as Markdown.
