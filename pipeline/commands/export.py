@@ -12,7 +12,7 @@ from pipeline import layout
 from pipeline.commands.model_card import card_of
 from pipeline.params.entries import Model, Params
 from pipeline.params.read import load_params
-from pipeline.records.systems import require_folder
+from pipeline.records.systems import options_of, posts_of, require_folder
 
 
 def export(key: str, out: Path, *, card: bool, bfloat16: bool, hub: bool = False) -> None:
@@ -37,7 +37,8 @@ def export(key: str, out: Path, *, card: bool, bfloat16: bool, hub: bool = False
         bfloat16=bfloat16,
         hub=hub,
         default_for=model.default_for,
-        options=model.options,
+        options=options_of(params, key),
+        posts=posts_of(params, key),
     )
     say(f"{out}: {size_of(out) / 1e6:.1f} MB; espalier.load({str(out)!r}) reads it")
 

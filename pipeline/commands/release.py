@@ -28,7 +28,7 @@ from pipeline.params.entries import Params, Run
 from pipeline.params.read import free_sources, load_params
 from pipeline.records.artifacts import read_details, read_training
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
-from pipeline.records.systems import expander_of, parser_of
+from pipeline.records.systems import expander_of, options_of, parser_of, posts_of
 from pipeline.stages.decode import decoded
 from pipeline.stages.score import outputs_of
 
@@ -78,7 +78,8 @@ def release(key: str, name: str | None = None, *, again: bool = False) -> None:
             bfloat16=True,
             hub=True,
             default_for=model.released_for or model.default_for,
-            options=model.options,
+            options=options_of(params, key),
+            posts=() if again else posts_of(params, key),
         )
         for file in whole.iterdir():
             shutil.move(file, part / file.name)

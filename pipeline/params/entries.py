@@ -256,7 +256,7 @@ class Model(Preferring):
     default_for: tuple[str, ...] = ()
     #: The same for the model when it is released; as `default_for` if it is empty.
     released_for: tuple[str, ...] = ()
-    #: Its own defaults of the options of its services: {reply: {beam: 10}}. They are those of its runs in the tables.
+    #: Its own defaults of the options of its services, {reply: {beam: 10}}, where they are not those of its run.
     options: dict[str, dict[str, Any]] = {}
     #: What a reader of its card must know, as Markdown.
     limits: str = ""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from espalier.inference.folder import CARD, CHECKSUMS, SYSTEM, read_system, save_system
+from espalier.inference.folder import CARD, CHECKSUMS, POSTS, SYSTEM, read_system, save_system
 from espalier.io.errors import ArtifactError
-from espalier.io.files import atomic_folder, read_json
+from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.models.serialization import HUB_SHAPE, SHAPE, load_model, save_model, weights_files, weights_of
 from espalier.syntax.parsers.registry import export_parser
 
@@ -23,6 +23,7 @@ def export_system(
     hub: bool = False,
     default_for: Sequence[str] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    posts: Sequence[Sequence[str]] = (),
 ) -> None:
     """Copy a trained model, its parser and its expander into a new folder, and check that the models load.
 
@@ -36,6 +37,7 @@ def export_system(
         hub: whether to write the weights of the lowest seed alone, under the names of the Hugging Face Hub.
         default_for: services and languages, "generate.zh", for which the model is the default.
         options: the model's own defaults of the options of its services, instead of those in `folder`.
+        posts: posts in words, over which the probability of a reply is averaged.
 
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
@@ -49,6 +51,8 @@ def export_system(
         _copy(folder, part, part, default_for, options)
         for shape in sorted(file for name in (SHAPE, HUB_SHAPE) for file in part.rglob(name)):
             _rewrite(shape, bfloat16=bfloat16, hub=hub)
+        if posts:
+            write_json(part / POSTS, posts)
         if card:
             (part / CARD).write_text(card, encoding="utf-8")
 

@@ -4,6 +4,7 @@
 `options` (optional): the model's own defaults of its services' options, {"reply": {"beam": 9}}; `default_for`
 (optional): the services and languages for which a released model is the default, ["generate.zh"].
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
+`posts.json` (optional): posts in words, over which p(reply) is averaged (`--mmi`), [["你", "好"]].
 `checksums.json` (released models): `format`, and the SHA-256 of every file but the card, {"vocabulary.json": ...}.
 """
 
@@ -23,6 +24,8 @@ from espalier.io.hashing import file_sha256
 
 #: The file that says what a model works with.
 SYSTEM = "system.json"
+#: The file with the posts over which p(reply) is averaged.
+POSTS = "posts.json"
 #: The file with the checksums of a released model, and the version of its folder.
 CHECKSUMS, CHECKSUMS_FORMAT = "checksums.json", 1
 #: The name that model hubs show a card by.
@@ -39,6 +42,7 @@ class Description:
         templates: Penn strings, the most frequent first.
         options: the model's own defaults, by service.
         default_for: services and languages, "generate.zh", for which commands take the model if none is named.
+        posts: posts in words, over which the probability of a reply is averaged.
     """
 
     settings: Mapping[str, Any]
@@ -47,6 +51,7 @@ class Description:
     templates: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     default_for: tuple[str, ...] = ()
+    posts: tuple[tuple[str, ...], ...] = ()
 
 
 def save_system(
@@ -96,10 +101,12 @@ def read_system(folder: Path) -> Description:
         default_for = tuple(map(str, value.get("default_for", ())))
         file = folder / "templates.json"
         templates = tuple(str(row["template"]) for row in read_json(file)) if file.exists() else ()
+        file = folder / POSTS
+        posts = tuple(tuple(map(str, words)) for words in read_json(file)) if file.exists() else ()
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"not what training writes ({error!r})"
         raise ArtifactError(what, where=file, remedy="train or export the model again") from error
-    return Description(settings, parser, expander, templates, options, default_for)
+    return Description(settings, parser, expander, templates, options, default_for, posts)
 
 
 def write_checksums(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -76,6 +76,8 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         self.model: Any = model.to(self.device)
         self.name, self.templates = folder.resolve().name, description.templates
         self.options, self.described_in = description.options, folder / SYSTEM
+        #: The posts over which p(reply) is averaged, in words; a function, since a profile reads them from its data.
+        self.posts: Callable[[], Sequence[Sequence[str]]] = lambda: description.posts
         self._parser = description.parser if parser is None else parser
         self._expander = description.expander if expander is None else expander
 

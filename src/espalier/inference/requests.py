@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from espalier.decoding.bounds import CANDIDATES, MAX_BEAM, MAX_CANDIDATES, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.decoding.bounds import (
+    CANDIDATES,
+    MAX_BEAM,
+    MAX_CANDIDATES,
+    MAX_LENGTH_POWER,
+    MAX_MMI,
+    MAX_TEMPERATURE,
+    MAX_TOP_K,
+)
 from espalier.inference.writer import MAX_TEXTS, ArgumentError, require_range
 
 #: How many of the most frequent templates a text is paraphrased under where none is given.
@@ -129,6 +137,7 @@ Best = Annotated[int, Option("The number of texts, the best of the search; at mo
 _POWER = "Log-probabilities are divided by the length to this power; above 0 favours longer texts; at most"
 LengthPower = Annotated[float, Option(f"{_POWER} {MAX_LENGTH_POWER:g}.", 0, MAX_LENGTH_POWER)]
 _GROUPS = f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; default: 6."
+_MMI = "Rank the beams' replies by log p(reply | post) - this * log p(reply), against what fits any post"
 _CANDIDATES = "With strict: the number of candidates, from the beam and samples beyond it"
 Candidates = Annotated[int | None, Option(f"{_CANDIDATES}; default: {CANDIDATES}.", 1, MAX_CANDIDATES)]
 
@@ -284,3 +293,4 @@ class ReplyOptions(Options):
         int, Option("The smallest number of words of a reply. Without it most replies are very short.", 1)
     ] = 1
     length_power: LengthPower = 0.0
+    mmi: Annotated[float, Option(f"{_MMI}; 0 does not, at most {MAX_MMI:g}.", 0, MAX_MMI)] = 0.0
