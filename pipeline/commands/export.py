@@ -10,9 +10,9 @@ from espalier.inference.folder import read_system
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.commands.model_card import card_of
-from pipeline.params.entries import Model, Params
+from pipeline.params.entries import Params
 from pipeline.params.read import load_params
-from pipeline.records.systems import options_of, posts_of, require_folder
+from pipeline.records.systems import added_to, require_folder
 
 
 def export(key: str, out: Path, *, card: bool, bfloat16: bool, hub: bool = False) -> None:
@@ -28,18 +28,9 @@ def export(key: str, out: Path, *, card: bool, bfloat16: bool, hub: bool = False
             is not empty.
     """
     params = load_params()
-    model = trained(key, params)
+    trained(key, params)
     text = card_of(key, params) if card else ""
-    export_system(
-        layout.model(key),
-        out,
-        text,
-        bfloat16=bfloat16,
-        hub=hub,
-        default_for=model.default_for,
-        options=options_of(params, key),
-        posts=posts_of(params, key),
-    )
+    export_system(layout.model(key), out, text, bfloat16=bfloat16, hub=hub, added=added_to(params, key))
     say(f"{out}: {size_of(out) / 1e6:.1f} MB; espalier.load({str(out)!r}) reads it")
 
 
@@ -48,13 +39,9 @@ def size_of(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def trained(key: str, params: Params) -> Model:
-    """The entry of a model that is trained, as are its parser and its expander.
-
-    Raises:
-        ConfigError: there is no such model, or a part is not made.
-    """
-    model = entry("model", params.models, key)
+def trained(key: str, params: Params) -> None:
+    """Raise a ConfigError unless a model is in params.yaml and trained, and its parser and its expander are made."""
+    entry("model", params.models, key)
     require_folder(params, layout.model(key), f"model {key} is not trained", f"train@{key}")
     system = read_system(layout.model(key))
     if system.parser is not None:
@@ -63,4 +50,3 @@ def trained(key: str, params: Params) -> Model:
     if system.expander is not None:
         name = system.expander.name
         require_folder(params, system.expander, f"model {name}, its expander, is not trained", f"train@{name}")
-    return model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ from pipeline.params.entries import Params, Run
 from pipeline.params.read import free_sources, load_params
 from pipeline.records.artifacts import read_details, read_training
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
-from pipeline.records.systems import expander_of, options_of, parser_of, posts_of
+from pipeline.records.systems import added_to, expander_of, parser_of
 from pipeline.stages.decode import decoded
 from pipeline.stages.score import outputs_of
 
@@ -72,15 +72,8 @@ def release(key: str, name: str | None = None, *, again: bool = False) -> None:
         trained(key, params)
     with atomic_folder(out) as part:
         whole = part / "whole"  # a new folder, as an export wants it
-        export_system(
-            source,
-            whole,
-            bfloat16=True,
-            hub=True,
-            default_for=model.released_for or model.default_for,
-            options=options_of(params, key),
-            posts=() if again else posts_of(params, key),
-        )
+        added = replace(added_to(params, key), default_for=model.released_for or model.default_for)
+        export_system(source, whole, bfloat16=True, hub=True, added=added)
         for file in whole.iterdir():
             shutil.move(file, part / file.name)
         whole.rmdir()

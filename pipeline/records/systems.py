@@ -8,11 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from espalier.corpora.readers import READERS
 from espalier.corpora.records import words_of
 from espalier.datasets.registry import ENCODINGS
+from espalier.inference.export import Added
 from espalier.inference.folder import save_system
 from espalier.inference.registry import SERVICES, reads_trees, service, services_of
-from espalier.inference.released import released_names
+from espalier.inference.released import released_for, released_names
 from espalier.inference.requests import Options
 from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
@@ -76,9 +78,21 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
     )
     # From params.yaml, not the model's folder, so that a change of them trains nothing again.
     system.options = {**system.options, **options_of(params, key)}
+    system.synthetic = is_synthetic(params, key)
     if method == "reply":
         system.posts = partial(posts_of, params, key)
     return system
+
+
+def added_to(params: Params, key: str) -> Added:
+    """What an exported model has besides the files of its folder."""
+    posts = posts_of(params, key) or None
+    return Added(params.models[key].default_for, options_of(params, key), posts, is_synthetic(params, key))
+
+
+def is_synthetic(params: Params, key: str) -> bool:
+    """Whether a grammar writes the corpus of a model."""
+    return not READERS[params.corpora[corpus_of(params, key)].reader].reads_sources
 
 
 def options_of(params: Params, key: str) -> dict[str, dict[str, Any]]:
@@ -111,7 +125,7 @@ def searched(options: type[Options], decoder: Decoder[Any, Any], view: object) -
 def posts_of(params: Params, key: str) -> Sequence[Sequence[str]]:
     """The posts over which runs average p(reply), in words: ten of the dev split of the model's dataset.
 
-    None if the model is no model of dialogue, or the dataset is not made.
+    Empty if the model is no model of dialogue, or the dataset is not made.
     """
     dataset, encoding = params.models[key].dataset, params.models[key].encoding
     if encoding != "dialogue" or not layout.ready(dataset).is_dir():
@@ -164,7 +178,9 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         ]
         if len(fitting) == 1:
             return fitting[0]
-        others = [f"--profile {name}" for name in profiles_with(f"{method}.{language}") if name != params.profile]
+        default = released_for(method, language)
+        others = [f"--model {default.name}"] if default else []
+        others += [f"--profile {name}" for name in profiles_with(f"{method}.{language}") if name != params.profile]
         raise ConfigError(
             f"no model of profile {params.profile} is the default for {method}.{language}",
             where=option,

@@ -177,7 +177,11 @@ class Command:
         """A writer with the options of the command, for these requests."""
         options, values = self.chosen(requests), self.values
         parts: dict[str, Any] = {"expander": values.get("expander"), "expands": not values.get("full", True)}
+        parts["trees"] = self.guided(requests)
         system = models().open(self.service, self.language(requests), model=values["model"], **parts)
+        if system.synthetic and values["model"] is None and values["profile"] is None:
+            what = f"model {system.name} learned from synthetic text alone; other words and sentences confuse it"
+            warnings.warn(what, InferenceWarning, stacklevel=2)
         if (asked := values.get("language")) is not None and system.language != asked:
             what = f"model {system.name} writes {system.language}, not {asked}"
             raise ConfigError(what, where="--language", remedy="leave it out, or name another model")
@@ -206,6 +210,10 @@ class Command:
         if out is not None and results:
             imported("drawing", kind.draw, where=f"command {self.service}")(results, out)
         return missed + sum(map(self.misses, results))
+
+    def guided(self, requests: Sequence[Any]) -> bool:
+        """Whether the command needs a model that reads trees."""
+        return False
 
     def misses(self, result: Any) -> bool:
         """Whether a result is not what was asked for, as the exit status then says."""

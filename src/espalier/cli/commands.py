@@ -85,6 +85,11 @@ class Paraphrase(Command):
             options["templates"], self.names["templates"] = [self.values["template"]], "--template"
         return options
 
+    def guided(self, requests: Sequence[Any]) -> bool:
+        """Whether the text, or an option of models that read trees, asks for a tree."""
+        names = ("template", "like", "templates", "full", "strict", "candidates", "expander", "show_tree")
+        return any(self.values[name] for name in names) or any(request.template for request in requests)
+
     def misses(self, result: object) -> bool:
         """Whether the text does not keep its template, though it must."""
         return not getattr(result, "template_kept", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,25 @@ from espalier.models.serialization import HUB_SHAPE, SHAPE, load_model, save_mod
 from espalier.syntax.parsers.registry import export_parser
 
 
+@dataclass(frozen=True)
+class Added:
+    """What a profile knows of a model and its folder does not say; what is None stays as it is there.
+
+    Attributes:
+        default_for: services and languages, "generate.zh", for which the model is the default.
+        options: the model's own defaults of the options of its services.
+        posts: posts in words, over which the probability of a reply is averaged.
+        synthetic: whether the model learned from texts of a grammar.
+    """
+
+    default_for: Sequence[str] | None = None
+    options: Mapping[str, Mapping[str, Any]] | None = None
+    posts: Sequence[Sequence[str]] | None = None
+    synthetic: bool | None = None
+
+
 def export_system(
-    folder: Path,
-    out: Path,
-    card: str = "",
-    *,
-    bfloat16: bool = False,
-    hub: bool = False,
-    default_for: Sequence[str] = (),
-    options: Mapping[str, Mapping[str, Any]] | None = None,
-    posts: Sequence[Sequence[str]] = (),
+    folder: Path, out: Path, card: str = "", *, bfloat16: bool = False, hub: bool = False, added: Added | None = None
 ) -> None:
     """Copy a trained model, its parser and its expander into a new folder, and check that the models load.
 
@@ -35,9 +45,7 @@ def export_system(
         card: text for `README.md`; "" for none.
         bfloat16: whether to round the weights to bfloat16, which halves their files. They are loaded as 32 bits.
         hub: whether to write the weights of the lowest seed alone, under the names of the Hugging Face Hub.
-        default_for: services and languages, "generate.zh", for which the model is the default.
-        options: the model's own defaults of the options of its services, instead of those in `folder`.
-        posts: posts in words, over which the probability of a reply is averaged.
+        added: what the folder does not say.
 
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
@@ -48,11 +56,9 @@ def export_system(
     if out.resolve().is_relative_to(folder.resolve()):
         raise ArtifactError("lies in the model's own folder", where=out, remedy="name another")
     with atomic_folder(out) as part:
-        _copy(folder, part, part, default_for, options)
+        _copy(folder, part, part, added or Added())
         for shape in sorted(file for name in (SHAPE, HUB_SHAPE) for file in part.rglob(name)):
             _rewrite(shape, bfloat16=bfloat16, hub=hub)
-        if posts:
-            write_json(part / POSTS, posts)
         if card:
             (part / CARD).write_text(card, encoding="utf-8")
 
@@ -74,13 +80,7 @@ def _rewrite(shape: Path, *, bfloat16: bool, hub: bool) -> None:
             shape.unlink()
 
 
-def _copy(
-    folder: Path,
-    to: Path,
-    top: Path,
-    default_for: Sequence[str] = (),
-    options: Mapping[str, Mapping[str, Any]] | None = None,
-) -> None:
+def _copy(folder: Path, to: Path, top: Path, added: Added) -> None:
     """Copy the folder of a model, and the parts that it names to places below `top`."""
     described = read_system(folder)
     to.mkdir(parents=True, exist_ok=True)
@@ -95,12 +95,15 @@ def _copy(
     if described.expander is not None:
         expander = top / "models" / described.expander.name
         if not expander.exists():
-            _copy(described.expander, expander, top)
+            _copy(described.expander, expander, top, Added(synthetic=added.synthetic))
     save_system(
         to,
         described.settings,
         parser=parser,
         expander=expander,
-        options=options or described.options,
-        default_for=default_for or described.default_for,
+        options=described.options if added.options is None else added.options,
+        default_for=described.default_for if added.default_for is None else added.default_for,
+        synthetic=described.synthetic if added.synthetic is None else added.synthetic,
     )
+    if added.posts:
+        write_json(to / POSTS, added.posts)

@@ -2,7 +2,8 @@
 
 `system.json`: `settings` of the dataset's encoding; `parser` and `expander`, folders relative to the model's, or null;
 `options` (optional): the model's own defaults of its services' options, {"reply": {"beam": 9}}; `default_for`
-(optional): the services and languages for which a released model is the default, ["generate.zh"].
+(optional): the services and languages for which a released model is the default, ["generate.zh"]; `synthetic`
+(optional): true for a model that learned from texts of a grammar.
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
 `posts.json` (optional): posts in words, over which p(reply) is averaged (`--mmi`), [["你", "好"]].
 `checksums.json` (released models): `format`, and the SHA-256 of every file but the card, {"vocabulary.json": ...}.
@@ -24,6 +25,8 @@ from espalier.io.hashing import file_sha256
 
 #: The file that says what a model works with.
 SYSTEM = "system.json"
+#: The file with the templates of a model that reads trees.
+TEMPLATES = "templates.json"
 #: The file with the posts over which p(reply) is averaged.
 POSTS = "posts.json"
 #: The file with the checksums of a released model, and the version of its folder.
@@ -43,6 +46,7 @@ class Description:
         options: the model's own defaults, by service.
         default_for: services and languages, "generate.zh", for which commands take the model if none is named.
         posts: posts in words, over which the probability of a reply is averaged.
+        synthetic: whether the model learned from texts of a grammar.
     """
 
     settings: Mapping[str, Any]
@@ -52,6 +56,7 @@ class Description:
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     default_for: tuple[str, ...] = ()
     posts: tuple[tuple[str, ...], ...] = ()
+    synthetic: bool = False
 
 
 def save_system(
@@ -63,6 +68,7 @@ def save_system(
     templates: Sequence[Mapping[str, Any]] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
     default_for: Sequence[str] = (),
+    synthetic: bool = False,
 ) -> None:
     """Add the files that `espalier.load` needs to a folder written by `save_model`.
 
@@ -72,15 +78,17 @@ def save_system(
         templates: the templates in the dataset's extras.
         options: the model's own defaults, by service.
         default_for: services and languages, "generate.zh", for which it is the default.
+        synthetic: whether it learned from texts of a grammar.
     """
     paths = {"parser": parser, "expander": expander}
     relative = {name: None if path is None else Path(os.path.relpath(path, folder)) for name, path in paths.items()}
     named = {name: None if path is None else path.as_posix() for name, path in relative.items()}
     own: dict[str, Any] = {"options": options} if options else {}
     own |= {"default_for": list(default_for)} if default_for else {}
+    own |= {"synthetic": True} if synthetic else {}
     write_json(folder / SYSTEM, {"settings": dict(settings), **named, **own})
     if templates:
-        write_json(folder / "templates.json", list(templates))
+        write_json(folder / TEMPLATES, list(templates))
 
 
 def read_system(folder: Path) -> Description:
@@ -99,14 +107,15 @@ def read_system(folder: Path) -> Description:
         settings = dict(value["settings"])
         options = {service: dict(own) for service, own in value.get("options", {}).items()}
         default_for = tuple(map(str, value.get("default_for", ())))
-        file = folder / "templates.json"
+        synthetic = value.get("synthetic", False) is True
+        file = folder / TEMPLATES
         templates = tuple(str(row["template"]) for row in read_json(file)) if file.exists() else ()
         file = folder / POSTS
         posts = tuple(tuple(map(str, words)) for words in read_json(file)) if file.exists() else ()
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"not what training writes ({error!r})"
         raise ArtifactError(what, where=file, remedy="train or export the model again") from error
-    return Description(settings, parser, expander, templates, options, default_for, posts)
+    return Description(settings, parser, expander, templates, options, default_for, posts, synthetic)
 
 
 def write_checksums(folder: Path) -> None:

@@ -42,6 +42,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         templates: the most frequent templates of its training data, the most frequent first.
         options: its own defaults of the options of its services, by service.
         described_in: the file with these defaults.
+        synthetic: whether it learned from texts of a grammar.
         device: device of the model.
     """
 
@@ -76,6 +77,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         self.model: Any = model.to(self.device)
         self.name, self.templates = folder.resolve().name, description.templates
         self.options, self.described_in = description.options, folder / SYSTEM
+        self.synthetic = description.synthetic
         #: The posts over which p(reply) is averaged, in words; a function, since a profile reads them from its data.
         self.posts: Callable[[], Sequence[Sequence[str]]] = lambda: description.posts
         self._parser = description.parser if parser is None else parser

@@ -32,12 +32,19 @@ def released_names() -> list[str]:
     return [folder.name for folder in released()]
 
 
-def released_for(service: str, language: str) -> Path | None:
-    """The released model that is the default for a service and a language; None if there is none."""
-    from espalier.inference.folder import read_system
+def released_for(service: str, language: str, *, trees: bool = False) -> Path | None:
+    """The released model that is the default for a service and a language; None if there is none.
+
+    Args:
+        trees: whether it must read trees. Else one that reads texts alone comes first.
+    """
+    from espalier.inference.folder import TEMPLATES, read_system
 
     wanted = f"{service}.{language}"
-    return next((folder for folder in released() if wanted in read_system(folder).default_for), None)
+    found = [folder for folder in released() if wanted in read_system(folder).default_for]
+    guided = [folder for folder in found if (folder / TEMPLATES).is_file()]
+    plain = [folder for folder in found if folder not in guided]
+    return next(iter(guided if trees else [*plain, *guided]), None)
 
 
 def folder_of(name: str | Path) -> Path:
