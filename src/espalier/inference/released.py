@@ -14,7 +14,8 @@ RELEASED = Path(__file__).resolve().parents[3] / "released"
 
 #: Files of which the folder of a model has those of one row: a trained, a released, one of the Hub.
 _MODEL = (("model.json",), ("checksums.json",), ("config.json", "system.json"))
-_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+#: The name of a model on the Hugging Face Hub.
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def is_model(folder: str | Path) -> bool:
@@ -65,7 +66,7 @@ def folder_of(name: str | Path) -> Path:
         names = ", ".join(released_names()) or "none"
         remedy = f"give the folder of a model, user/name of the Hugging Face Hub, or a released model: {names}"
         raise ArtifactError("no such model", where=str(name), remedy=remedy)
-    if folder.parent.is_dir() or not _HUB.fullmatch(str(name)):
+    if folder.parent.is_dir() or not HUB_NAME.fullmatch(str(name)):
         return folder  # whose reader says what it misses
     with of_extra(None):
         from huggingface_hub import snapshot_download

@@ -216,6 +216,25 @@ class System(LoadedModel[Any, Any, Any]):
         """
         return encoded(self, records)
 
+    def push_to_hub(self, repository: str, *, private: bool = False, token: str | None = None) -> str:
+        """Upload the model with its parts to the Hugging Face Hub, where `espalier.load("user/name")` finds it.
+
+        Args:
+            repository: "user/name"; it is made if there is none.
+            private: whether only its owner sees a repository that is made.
+            token: a token with the right to write; None for that of `HF_TOKEN` or of `hf auth login`.
+
+        Returns:
+            The address of the upload.
+
+        Raises:
+            ArtifactError: the Hub cannot be reached or refuses.
+            ConfigError: the package `huggingface_hub` is not installed, or the name is none.
+        """
+        from espalier.inference.hub import push
+
+        return push(self.described_in.parent, repository, private=private, token=token)
+
     def answer(self, name: str, inputs: Sequence[Any], **options: Any) -> list[Any]:
         """The results of any service in `SERVICES`.
 
