@@ -185,13 +185,17 @@ def run() -> Callable[..., Answer]:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
+def cli(
+    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Answer]:
     """The command line, in this process: `cli(folder, "generate", ...)`, called in that folder or in `where`."""
     from espalier.cli import app as module
     from espalier.cli.streams import QUIET
     from pipeline import layout
 
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    if "synthetic" not in request.keywords:  # the note that every model of a small project would have
+        monkeypatch.setattr("espalier.cli.command.note_synthetic", lambda system: None)
     monkeypatch.setenv("ESPALIER_DEVICE", "cpu")
     monkeypatch.setenv(QUIET, "")  # that `-q` of one test does not silence the next
 

@@ -28,6 +28,8 @@ from espalier.io.registry import imported
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from espalier.inference.system import System
+
 DRAWN = 10  # the most texts of one drawing
 
 
@@ -179,9 +181,8 @@ class Command:
         parts: dict[str, Any] = {"expander": values.get("expander"), "expands": not values.get("full", True)}
         parts["trees"] = self.guided(requests)
         system = models().open(self.service, self.language(requests), model=values["model"], **parts)
-        if system.synthetic and values["model"] is None and values["profile"] is None:
-            what = f"model {system.name} learned from synthetic text alone; other words and sentences confuse it"
-            warnings.warn(what, InferenceWarning, stacklevel=2)
+        if values["model"] is None and values["profile"] is None:
+            note_synthetic(system)
         if (asked := values.get("language")) is not None and system.language != asked:
             what = f"model {system.name} writes {system.language}, not {asked}"
             raise ConfigError(what, where="--language", remedy="leave it out, or name another model")
@@ -232,6 +233,13 @@ class Command:
     def language(self, requests: Sequence[Any]) -> str:
         """The language of the requests: that of --language; English for a command without this option."""
         return str(self.values.get("language", "en") or "zh")
+
+
+def note_synthetic(system: System) -> None:
+    """Warn of a model that nobody named, if all that it has read is a grammar's."""
+    if system.synthetic:
+        what = f"model {system.name} learned from synthetic text alone; other words and sentences confuse it"
+        warnings.warn(what, InferenceWarning, stacklevel=2)
 
 
 def add(app: typer.Typer, command: type[Command]) -> None:

@@ -156,6 +156,21 @@ class Compose(Command):
         raise DataError(what, file=first.name, remedy=f"give a sentence in {' or '.join(named)}")
 
 
+class Sample(Command):
+    """Write texts with a model that reads nothing but their beginning, such as GPT2.
+
+    A line of --file is a beginning. The model must be named, unless one is the default.
+    """
+
+    service, request, options, either = "sample", asked.SampleRequest, asked.SampleOptions, True
+    page, line, spaced = "espalier.cli.printers:sample_page", "the beginning of a text a line", True
+
+    def given(self) -> list[asked.SampleRequest]:
+        """The beginning of the command line, which may be empty; none if there is a file."""
+        prompt = self.values["prompt"]
+        return [] if prompt is None and self.values["file"] is not None else [asked.SampleRequest(prompt or "")]
+
+
 class Reply(Command):
     """Reply to a post. The best replies of the search come first. The search is deterministic."""
 
@@ -207,4 +222,4 @@ def _line() -> str:
     return line
 
 
-COMMANDS: Final = (Generate, Polish, Paraphrase, Expand, Granularity, Compose, Reply, Chat)
+COMMANDS: Final = (Generate, Polish, Paraphrase, Expand, Granularity, Compose, Sample, Reply, Chat)

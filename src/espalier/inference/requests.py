@@ -130,6 +130,14 @@ class TemplateRequest:
     name: str = "template"
 
 
+@dataclass(frozen=True)
+class SampleRequest:
+    """The beginning of a text."""
+
+    prompt: Annotated[str, Option("The beginning of the text; without it the model begins by itself.")] = ""
+    name: str = "prompt"
+
+
 # --- Options ----------------------------------------------------------------------------------------------------------
 
 Beams = Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}.", 1, MAX_BEAM)]
@@ -228,6 +236,11 @@ class ComposeOptions(SamplingOptions):
     """Options of `compose`."""
 
     frame: Annotated[bool, Option("Make each text exactly as long as the template.")] = False
+
+
+@dataclass(frozen=True)
+class SampleOptions(SamplingOptions):
+    """Options of `sample`."""
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,17 @@ if TYPE_CHECKING:
     from espalier.datasets.batch import Batch
     from espalier.datasets.encoding import Split
     from espalier.inference.loaded import LoadedModel
-    from espalier.inference.requests import PairRequest, Post, TemplateRequest, VerseRequest
-    from espalier.inference.results import Composition, Expansion, Likelihood, Paraphrase, Poem, Reply, TextGranularity
+    from espalier.inference.requests import PairRequest, Post, SampleRequest, TemplateRequest, VerseRequest
+    from espalier.inference.results import (
+        Composition,
+        Expansion,
+        Likelihood,
+        Paraphrase,
+        Poem,
+        Reply,
+        Sample,
+        TextGranularity,
+    )
     from espalier.inference.writer import Writer
     from espalier.models.contract import Model
     from espalier.syntax.parsers.parser import Parser
@@ -186,6 +195,10 @@ class System(LoadedModel[Any, Any, Any]):
     def compose(self, templates: Sequence[str | TemplateRequest], **options: Any) -> list[Composition]:
         """Texts under the structures of templates (SAT). Options are the fields of `ComposeOptions`."""
         return self.answer("compose", templates, **options)
+
+    def sample(self, prompts: Sequence[str | SampleRequest] = ("",), **options: Any) -> list[Sample]:
+        """Texts of a model that reads nothing but their beginning (GPT2). Options are the fields of `SampleOptions`."""
+        return self.answer("sample", prompts, **options)
 
     def reply(self, posts: Sequence[str | Post], **options: Any) -> list[Reply]:
         """Replies to posts, the best first. Options are the fields of `ReplyOptions`."""
