@@ -28,7 +28,7 @@ from pipeline.graph.stage_graph import Stage, definitions, needs_of
 from pipeline.params.entries import Params, Run
 from pipeline.params.read import load_catalogue, read_yaml
 from pipeline.records.artifacts import decoding_settings, read_details, read_training
-from pipeline.records.systems import expander_of, parser_of, repro_command
+from pipeline.records.systems import expander_of, is_synthetic, parser_of, repro_command
 
 #: An example of each service, by language.
 EXAMPLES: Final = {
@@ -43,6 +43,11 @@ EXAMPLES: Final = {
     ("compose", "en"): 'compose(["a dog was running in a room"])',
     ("reply", "zh"): 'reply(["你好！"])',
 }
+#: What the card of a model that learned from texts of a grammar says.
+SYNTHETIC: Final = (
+    "It learned from the texts of a grammar, which are simple and few. Words and sentences of other kinds confuse it. It shows how "
+    "the system works, not how well."
+)
 #: Facts of a training that are in its folder and in the details of its runs.
 LEARNED: Final = ("tokens", "best_step", "best_dev_loss")
 
@@ -71,6 +76,7 @@ def card_of(key: str, params: Params, *, name: str = "", scores: str = "", folde
         "data": f"profile `{params.profile}`, corpus `{corpus}`, dataset `{model.dataset}`",
         **{stage: f"`{name}`" for stage, name in (("parser", parser), ("expander", expander)) if name},
     }
+    limits = model.limits.strip() or (SYNTHETIC if is_synthetic(params, key) else "")
     if name:
         facts["weights"] = "rounded to bfloat16"
         facts["made by"] = f"`{repro_command(params, f'train@{key}')}`, then `{_release(key, name, params)}`"
@@ -80,7 +86,7 @@ def card_of(key: str, params: Params, *, name: str = "", scores: str = "", folde
         f"{model.title}.\n" if name else "",
         "\n".join(f"- {fact}: {value}" for fact, value in facts.items()) + "\n",
         _usage(key, language, params, name),
-        f"## Limits\n\n{model.limits.strip()}\n" if model.limits else "",
+        f"## Limits\n\n{limits}\n" if limits else "",
         scores or _scores(key, params, training),
         _data(origins, [part for part in ("parser", "expander") if part in facts], free=bool(name)),
         _citation(model.paper),

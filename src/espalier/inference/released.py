@@ -25,7 +25,7 @@ def is_model(folder: str | Path) -> bool:
 
 def released() -> Iterator[Path]:
     """The folders of the released models, by name."""
-    return filter(is_model, sorted(RELEASED.glob("*")))
+    return filter(is_model, sorted(RELEASED.glob("[!.]*")))  # no release that is being written
 
 
 def released_names() -> list[str]:
