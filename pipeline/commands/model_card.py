@@ -45,8 +45,8 @@ EXAMPLES: Final = {
 }
 #: What the card of a model that learned from texts of a grammar says.
 SYNTHETIC: Final = (
-    "It learned from the texts of a grammar, which are simple and few. Words and sentences of other kinds confuse it. It shows how "
-    "the system works, not how well."
+    "It learned from the texts of a grammar, which are simple and few. Words and sentences of other kinds confuse it. "
+    "It shows how the system works, not how well."
 )
 #: Facts of a training that are in its folder and in the details of its runs.
 LEARNED: Final = ("tokens", "best_step", "best_dev_loss")
