@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
@@ -27,7 +28,7 @@ from pipeline.graph.stage_graph import Stage, definitions, needs_of
 from pipeline.params.entries import Params, Run
 from pipeline.params.read import load_catalogue, read_yaml
 from pipeline.records.artifacts import decoding_settings, read_details, read_training
-from pipeline.records.systems import expander_of, parser_of, repro_command
+from pipeline.records.systems import expander_of, is_synthetic, parser_of, repro_command
 
 #: An example of each service, by language.
 EXAMPLES: Final = {
@@ -42,18 +43,28 @@ EXAMPLES: Final = {
     ("compose", "en"): 'compose(["a dog was running in a room"])',
     ("reply", "zh"): 'reply(["你好！"])',
 }
+#: What the card of a model that learned from texts of a grammar says.
+SYNTHETIC: Final = (
+    "It learned from the texts of a grammar, which are simple and few. Words and sentences of other kinds confuse it. "
+    "It shows how the system works, not how well."
+)
 #: Facts of a training that are in its folder and in the details of its runs.
 LEARNED: Final = ("tokens", "best_step", "best_dev_loss")
 
 
-def card_of(key: str, params: Params) -> str:
+def card_of(key: str, params: Params, *, name: str = "", scores: str = "", folder: Path | None = None) -> str:
     """The card of a trained model of the present profile, as Markdown.
+
+    Args:
+        name: the name of a released model.
+        scores: the section of metrics of a released model; else it has those of the model's runs.
+        folder: the released folder, if the profile's model is not at hand.
 
     Raises:
         ConfigError: the model has no scored run, or one of its runs was not scored after the last training.
     """
     model = params.models[key]
-    training = read_training(key)
+    training = read_training(key, place=folder)
     corpus = params.datasets.every[model.dataset].corpus
     language, parser, expander = params.corpora[corpus].language, parser_of(params, corpus), expander_of(params, key)
     stages = [("train", key), ("train", expander), ("train_parser", parser)]
@@ -65,36 +76,50 @@ def card_of(key: str, params: Params) -> str:
         "data": f"profile `{params.profile}`, corpus `{corpus}`, dataset `{model.dataset}`",
         **{stage: f"`{name}`" for stage, name in (("parser", parser), ("expander", expander)) if name},
     }
+    limits = model.limits.strip() or (SYNTHETIC if is_synthetic(params, key) else "")
+    if name:
+        facts["weights"] = "rounded to bfloat16"
+        facts["made by"] = f"`{repro_command(params, f'train@{key}')}`, then `{_release(key, name, params)}`"
     parts = [
-        _metadata(model.paper, language, origins),
-        f"# {model.title or key}\n",
-        "\n".join(f"- {name}: {value}" for name, value in facts.items()) + "\n",
-        _usage(key, language, params),
-        _scores(key, params, training),
-        _data(origins, [name for name in ("parser", "expander") if name in facts]),
+        _metadata(model.paper, language, origins, free=bool(name)),
+        f"# {name or model.title or key}\n",
+        f"{model.title}.\n" if name else "",
+        "\n".join(f"- {fact}: {value}" for fact, value in facts.items()) + "\n",
+        _usage(key, language, params, name),
+        f"## Limits\n\n{limits}\n" if limits else "",
+        scores or _scores(key, params, training),
+        _data(origins, [part for part in ("parser", "expander") if part in facts], free=bool(name)),
         _citation(model.paper),
     ]
-    return "\n".join(parts)
+    return "\n".join(filter(None, parts))
 
 
-def _metadata(paper: str, language: str, origins: Origins) -> str:
+def _release(key: str, name: str, params: Params) -> str:
+    """The command that releases a model."""
+    options = ("" if name == key else f" --name {name}") + (
+        "" if params.profile == "nursery" else f" --profile {params.profile}"
+    )
+    return f"espalier release {key}{options}"
+
+
+def _metadata(paper: str, language: str, origins: Origins, *, free: bool) -> str:
     """The metadata for model hubs."""
     values = {
         "library_name": "espalier",
         "pipeline_tag": "text-generation",
         "language": language,
-        "license": "other" if origins.published or origins.local else "apache-2.0",
+        "license": "other" if (origins.published or origins.local) and not free else "apache-2.0",
         "tags": [paper, "controlled-text-generation"],
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False)}---\n"
 
 
-def _usage(key: str, language: str, params: Params) -> str:
+def _usage(key: str, language: str, params: Params, name: str) -> str:
     """How to load the model, and an example call of each of its services."""
     model = params.models[key]
     own = services_of(model.encoding, model.network)
-    calls = [f">>> model.{EXAMPLES[name, language]}" for name in own if (name, language) in EXAMPLES]
-    lines = [">>> import espalier", '>>> model = espalier.load("PATH OF THIS FOLDER")', *calls]
+    calls = [f">>> model.{EXAMPLES[each, language]}" for each in own if (each, language) in EXAMPLES]
+    lines = [">>> import espalier", f'>>> model = espalier.load("{name or "PATH OF THIS FOLDER"}")', *calls]
     return "\n".join(["## Use\n", "```python", *lines, "```\n"])
 
 
@@ -108,7 +133,7 @@ def _scores(key: str, params: Params, training: Mapping[str, Any]) -> str:
     parts, signatures = ["## Metrics\n"], dict[str, dict[str, list[str]]]()
     for name, run in runs.items():
         details = _details(name, run, params, training)
-        metrics = _shown(run, params, details)
+        metrics = shown(run, params, details)
         parts += _table(name, run, params, details, metrics)
         for metric in metrics:
             signatures.setdefault(metric, {}).setdefault(details["signatures"][metric], []).append(name)
@@ -136,7 +161,7 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
     return details
 
 
-def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
+def shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
     """The headline and user-defined metrics of a run that have a value."""
     kind, view = TASKS[run.task], params.models[run.model].network.view
     outputs: Outputs[Any] = Outputs(
@@ -148,18 +173,30 @@ def _shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
 
 def _table(name: str, run: Run, params: Params, details: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[str]:
     """The texts that a run is scored on, its decoding, and its scores."""
-    settings = decoding_settings(run, params.models[run.model])
-    records = f"{details['counts']['records']:,} records of split {run.split} of `{_corpus(run, params)}`"
-    facts = "; ".join([records, *map(" ".join, in_words(settings))])
-    yield f"**`{name}`**{f' ({run.title})' if run.title else ''}: {facts}\n"
+    yield heading(name, run, params, details) + "\n"
     yield "| metric | value | 95 % interval |"
     yield "| --- | ---: | ---: |"
     for metric in metrics:
-        value, interval = details["scores"][metric], details["intervals"].get(metric)
-        digits = 3 if abs(value) < 1 else 2
-        around = "–" if interval is None else " to ".join(f"{bound:.{digits}f}" for bound in interval)
-        yield f"| `{metric}` | {value:.{digits}f} | {around} |"
+        yield f"| `{metric}` | {' | '.join(cells(details, metric))} |"
     yield ""
+
+
+def heading(name: str, run: Run, params: Params, details: Mapping[str, Any]) -> str:
+    """The name of a run, the texts that it is scored on, and its decoding."""
+    settings = decoding_settings(run, params.models[run.model])
+    records = f"{details['counts']['records']:,} records of split {run.split} of `{_corpus(run, params)}`"
+    facts = "; ".join([records, *map(" ".join, in_words(settings))])
+    return f"**`{name}`**{f' ({run.title})' if run.title else ''}: {facts}"
+
+
+def cells(details: Mapping[str, Any], metric: str) -> tuple[str, str]:
+    """The value of a metric and its interval; a dash for what is unknown."""
+    value, interval = details["scores"].get(metric), details["intervals"].get(metric)
+    if value is None:
+        return "–", "–"
+    digits = 3 if abs(value) < 1 else 2
+    around = "–" if interval is None else " to ".join(f"{bound:.{digits}f}" for bound in interval)
+    return f"{value:.{digits}f}", around
 
 
 def _corpus(run: Run, params: Params) -> str:
@@ -170,7 +207,7 @@ def _language(run: Run, params: Params) -> Language:
     return params.corpora[_corpus(run, params)].language
 
 
-def _data(origins: Origins, parts: Sequence[str]) -> str:
+def _data(origins: Origins, parts: Sequence[str], *, free: bool) -> str:
     """The data of the model and its parts, such as its parser, with their terms."""
     lines = [
         f"- {source.title}. Licence: {source.licence}. {source.citation}."
@@ -180,7 +217,9 @@ def _data(origins: Origins, parts: Sequence[str]) -> str:
     lines += [f"- Local file `{key}`, whose licence is not recorded." for key in origins.local]
     lines += [f"- `{key}`: generated by a grammar of Espalier. Licence: Apache-2.0." for key in origins.generated]
     terms = "The code of Espalier is under the Apache License 2.0."
-    if origins.published or origins.local:
+    if free:
+        terms += " So are these weights: the licences of the data allow it, and ask that the data be named."
+    elif origins.published or origins.local:
         terms += " The weights, and what they generate, may be bound by the terms of the data."
     whole = " and ".join(["the model", *(f"its {part}" for part in parts)])
     return "\n".join(["## Data and licence\n", f"{terms}\n", f"Data of {whole}:\n", *lines, ""])

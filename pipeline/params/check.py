@@ -13,6 +13,7 @@ from espalier.datasets.encoding import Settings
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
+from espalier.io.validation import check_options
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
 from espalier.text.language import LANGUAGES
@@ -237,22 +238,31 @@ def _check_model(key: str, params: Params) -> None:
 
 
 def _check_defaults(params: Params) -> None:
-    """Check that each model serves the commands for which it is the default, and that no command has two defaults."""
-    owners = dict[str, str]()
+    """Check the defaults of options of each model, that it serves the commands for which it is the default, and that no
+    command has two defaults."""
+    owners = dict[tuple[str, str], str]()
     for key, model in params.models.items():
-        for default in model.default_for:
-            path, (method, _, language) = f"models.{key}.default_for", default.partition(".")
-            if method not in SERVICES or language not in LANGUAGES:
-                allowed = [f"{name}.{each}" for name in SERVICES for each in LANGUAGES]
-                raise ConfigError.unknown("command", default, allowed, where=path)
-            if default in owners:
-                what = f"model {owners[default]} is the default for {default} too"
-                raise ConfigError(what, where=path, remedy="name one default")
-            owners[default] = key
-            try:
-                service(method, key, model.encoding, model.network)
-            except ConfigError as error:
-                raise ConfigError(error.what, where=path, remedy=f"remove {default}") from error
+        for name, own in model.options.items():
+            path = f"models.{key}.options"
+            check_options(SERVICES.find(name, where=path).options, own, f"{path}.{name}")
+        for list_ in ("default_for", "released_for"):
+            for default in getattr(model, list_):
+                _check_default(default, key, list_, params)
+                if (owner := owners.setdefault((list_, default), key)) != key:
+                    what = f"model {owner} is the default for {default} too"
+                    raise ConfigError(what, where=f"models.{key}.{list_}", remedy="name one default")
+
+
+def _check_default(default: str, key: str, list_: str, params: Params) -> None:
+    """Check that a model serves a command in a language that there is."""
+    model, path, (method, _, language) = params.models[key], f"models.{key}.{list_}", default.partition(".")
+    if method not in SERVICES or language not in LANGUAGES:
+        allowed = [f"{name}.{each}" for name in SERVICES for each in LANGUAGES]
+        raise ConfigError.unknown("command", default, allowed, where=path)
+    try:
+        service(method, key, model.encoding, model.network)
+    except ConfigError as error:
+        raise ConfigError(error.what, where=path, remedy=f"remove {default}") from error
 
 
 def _check_run(key: str, params: Params) -> None:

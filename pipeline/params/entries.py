@@ -133,11 +133,11 @@ class Sources(Strict):
         return {**self.published, **self.local}
 
     def folders(self, shelf: str) -> dict[str, Path]:
-        """The folder of each source on a shelf or on a nested shelf, by key."""
+        """The folder of each source on a shelf or on a nested shelf, by key. A source is a shelf of its own too."""
         return {
             key: layout.raw(source.shelf) / key
             for key, source in self.every.items()
-            if f"{source.shelf}/".startswith(f"{shelf}/")
+            if f"{source.shelf}/{key}/".startswith(f"{shelf}/")
         }
 
 
@@ -254,6 +254,12 @@ class Model(Preferring):
     seeds: Seeds
     #: Commands and languages ("generate.zh") for which this model is taken when none is named.
     default_for: tuple[str, ...] = ()
+    #: The same for the model when it is released; as `default_for` if it is empty.
+    released_for: tuple[str, ...] = ()
+    #: Its own defaults of the options of its services, {reply: {beam: 10}}, where they are not those of its run.
+    options: dict[str, dict[str, Any]] = {}
+    #: What a reader of its card must know, as Markdown.
+    limits: str = ""
     preset: str
     network: Annotated[NetworkSettings[Any], Untyped]
     training: Annotated[TrainingConfig, Untyped]
@@ -316,6 +322,9 @@ class Catalogue(Strict):
     """The contents of sources.yaml."""
 
     sources: dict[Name, Source]
+    #: The sources whose licences let anyone use and pass on models that learned from them, and no one's private texts
+    #: are in them. It is no key of a source, since the download stages track those.
+    free: tuple[Name, ...] = ()
 
 
 class Params(Strict):

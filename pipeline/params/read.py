@@ -60,8 +60,21 @@ def load_catalogue(params: Params, folder: Path = Path()) -> dict[str, Source]:
     Raises:
         ConfigError: sources.yaml is missing or is not YAML, or has an invalid value.
     """
+    return _catalogue(params, folder).sources
+
+
+def free_sources(params: Params) -> frozenset[str]:
+    """The sources of the catalogue that a released model may learn from.
+
+    Raises:
+        ConfigError: sources.yaml is missing or is not YAML, or has an invalid value.
+    """
+    return frozenset(_catalogue(params, Path()).free)
+
+
+def _catalogue(params: Params, folder: Path) -> Catalogue:
     path = folder / params.catalogue
-    return validated(Catalogue, read_yaml(path), str(path)).sources
+    return validated(Catalogue, read_yaml(path), str(path))
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -281,14 +281,15 @@ def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts, "curve": curve}
 
 
-def read_training(model: str, folder: Path = Path()) -> dict[str, Any]:
+def read_training(model: str, folder: Path = Path(), *, place: Path | None = None) -> dict[str, Any]:
     """The facts of the training of a model, by seed: `TrainingSummary`.
 
     Args:
         folder: folder of the profile.
+        place: folder of the model, if it is elsewhere.
     """
     found: dict[str, Any] = read_json(
-        folder / layout.model(model) / "training.json",
+        (place or folder / layout.model(model)) / "training.json",
         Annotated[dict[str, TrainingSummary], Field(min_length=1)],
     )
     return found

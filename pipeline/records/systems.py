@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from espalier.corpora.readers import READERS
+from espalier.corpora.records import words_of
+from espalier.datasets.registry import ENCODINGS
+from espalier.inference.export import Added
 from espalier.inference.folder import save_system
-from espalier.inference.registry import SERVICES, reads_trees, service
-from espalier.inference.released import released_names
+from espalier.inference.registry import SERVICES, reads_trees, service, services_of
+from espalier.inference.released import released_for, released_names
+from espalier.inference.requests import Options
 from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
+from espalier.tasks.settings import Decoder
 from espalier.text.language import language_name
 from pipeline import layout
 from pipeline.params.entries import Params
 from pipeline.params.read import load_params, read_yaml
+from pipeline.records.artifacts import read_ready
 from pipeline.records.machine import device
+
+#: The settings of decoders that are a search's.
+SEARCH: Final = ("beam", "local", "length_power", "mmi", "top_k", "temperature")
 
 
 def describe(folder: Path, key: str, params: Params, templates: Sequence[Mapping[str, Any]]) -> None:
@@ -58,12 +70,71 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
     second = find_model(params, "expand", language, expander, "--expander") if guided else None
     for named in filter(None, (key, second)):
         require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
-    return load(
+    system = load(
         layout.model(key),
         parser=layout.parser(parser) if parser else None,
         expander=layout.model(second) if second else None,
         device=device(),
     )
+    # From params.yaml, not the model's folder, so that a change of them trains nothing again.
+    system.options = {**system.options, **options_of(params, key)}
+    system.synthetic = is_synthetic(params, key)
+    if method == "reply":
+        system.posts = partial(posts_of, params, key)
+    return system
+
+
+def added_to(params: Params, key: str) -> Added:
+    """What an exported model has besides the files of its folder."""
+    posts = posts_of(params, key) or None
+    return Added(params.models[key].default_for, options_of(params, key), posts, is_synthetic(params, key))
+
+
+def is_synthetic(params: Params, key: str) -> bool:
+    """Whether a grammar writes the corpus of a model."""
+    return not READERS[params.corpora[corpus_of(params, key)].reader].reads_sources
+
+
+def options_of(params: Params, key: str) -> dict[str, dict[str, Any]]:
+    """A model's defaults of the options of its services: those of its entry, above those of its run in the tables.
+
+    The run is the one on test that has the model's name, else the model's first on test.
+    """
+    model = params.models[key]
+    runs = {name: run for name, run in params.runs.items() if run.model == key and run.split == "test"}
+    run = runs.get(key) or next(iter(runs.values()), None)
+    return {
+        name: {
+            **(searched(SERVICES[name].options, run.decoder, model.network.view) if run else {}),
+            **model.options.get(name, {}),
+        }
+        for name in services_of(model.encoding, model.network)
+    }
+
+
+def searched(options: type[Options], decoder: Decoder[Any, Any], view: object) -> dict[str, Any]:
+    """The settings of a run's search that are options of a service, for models with this view."""
+    settings = {name: getattr(decoder, name) for name in SEARCH if hasattr(decoder, name)}
+    if getattr(decoder, "method", "beam") != "beam":
+        settings["beam"] = 0  # samples
+    if getattr(view, "shape", "chain") != "tree":
+        settings.pop("local", None)
+    return {field.name: settings[field.name] for field in fields(options) if field.name in settings}
+
+
+def posts_of(params: Params, key: str) -> Sequence[Sequence[str]]:
+    """The posts over which runs average p(reply), in words: ten of the dev split of the model's dataset.
+
+    Empty if the model is no model of dialogue, or the dataset is not made.
+    """
+    dataset, encoding = params.models[key].dataset, params.models[key].encoding
+    if encoding != "dialogue" or not layout.ready(dataset).is_dir():
+        return ()
+    from espalier.tasks.dialogue_likelihood import sampled_posts
+
+    ready = read_ready(dataset, "dev", ENCODINGS[encoding])
+    posts = [words_of(record, "source") for record in ready.records]
+    return [posts[place] for place in sampled_posts(ready.data.ids, [" ".join(words) for words in posts])]
 
 
 def parser_folder(name: str | None, language: str) -> Path:
@@ -107,7 +178,9 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         ]
         if len(fitting) == 1:
             return fitting[0]
-        others = [f"--profile {name}" for name in profiles_with(f"{method}.{language}") if name != params.profile]
+        default = released_for(method, language)
+        others = [f"--model {default.name}"] if default else []
+        others += [f"--profile {name}" for name in profiles_with(f"{method}.{language}") if name != params.profile]
         raise ConfigError(
             f"no model of profile {params.profile} is the default for {method}.{language}",
             where=option,

@@ -52,6 +52,7 @@ class ProfileModels(Models):
         model: str | None = None,
         expander: str | None = None,
         expands: bool = False,
+        trees: bool = False,
     ) -> System:
         """The system of a model of the profile, with its parser and expander.
 
@@ -59,7 +60,11 @@ class ProfileModels(Models):
         profile's default for them, or its only model that serves them. A trained model of the profile comes before a
         released one of its name.
         """
-        if model is None and not self._profile_given and (default := released_for(method, language)) is not None:
+        if (
+            model is None
+            and not self._profile_given
+            and (default := released_for(method, language, trees=trees)) is not None
+        ):
             model = str(default)
         if model is not None and (is_model(model) or (model in released_names() and not _trained(model))):
             return super().open(method, language, model=model, expander=expander, expands=expands)

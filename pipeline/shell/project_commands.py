@@ -1,4 +1,4 @@
-"""The commands on the project: list, ratings, repro, pages, adopt, export, plan, rehearse, verify."""
+"""The commands on the project: list, ratings, repro, pages, adopt, export, release, plan, rehearse, verify."""
 
 from __future__ import annotations
 
@@ -113,13 +113,33 @@ def export(
     bf16: Annotated[
         bool, typer.Option("--bf16", help="Round the weights to bfloat16, which halves their files.")
     ] = False,
+    hub: Annotated[
+        bool, typer.Option("--hub", help="Name the files as the Hugging Face Hub does; of several seeds, take one.")
+    ] = False,
 ) -> None:
     """Copy a model, its parser and its expander into one folder, with a card (README.md).
 
     `espalier.load(folder)` reads it where this project is not.
     """
     enter(profile)
-    call("export", model, out, card=not no_card, bfloat16=bf16)
+    call("export", model, out, card=not no_card, bfloat16=bf16, hub=hub)
+
+
+@app.command()
+def release(
+    model: Annotated[str, typer.Argument(help="The key of a trained model.", autocompletion=model_names)],
+    profile: ProfileOption = None,
+    name: Annotated[str | None, typer.Option(help="The name of its folder; default: the key.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Keep the released weights; measure and describe them again.")
+    ] = False,
+) -> None:
+    """Write released/NAME: a model in bfloat16 with its parts, its own scores, a card and checksums.
+
+    The sources that it learned from must be free (`free` of pipeline/params/sources.yaml).
+    """
+    enter(profile)
+    call("release", model, name, again=again)
 
 
 @app.command()

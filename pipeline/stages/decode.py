@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -36,13 +38,31 @@ def run(key: str) -> None:
     """
     clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
+    found = decoded(key, run_, layout.model(run_.model), params)
+    write_outputs(layout.output(run_.paper, key), found.tables, found.dev, found.facts)
+    counts = {"records": int(found.tables[0]["id"].nunique()), "texts": sum(map(len, found.tables))}
+    clock.write("decode", key, {**counts, "made_of": record_of("decode", key)})
+    say(f"{key}: {sum(map(len, found.tables)):,} texts, {found.facts['unfit']} records unfit")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The output rows of each seed, the likelihoods of the dev references, and the metadata of the table."""
+
+    tables: list[pd.DataFrame]
+    dev: list[pd.DataFrame | None]
+    facts: Mapping[str, str]
+
+
+def decoded(key: str, run_: Run, folder: Path, params: Params) -> Decoded:
+    """The outputs of a run, with the weights of a folder that are those of its model, or made of them."""
     kind = TASKS[run_.task]
     guidance = read_texts(*run_.guide) if run_.guide else None
     options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
     judge = read_judge(run_.lm, params)
     tables, dev, facts = [], [], dict[str, str]()
     for seed in _seeds(key, run_, params.models[run_.model].seeds, guidance):
-        model, vocabulary = load_model(layout.model(run_.model), seed)
+        model, vocabulary = load_model(folder, seed)
         model = model.to(device())
         ready = _ready(run_, run_.split, vocabulary, params)
         require_rows(ready.data, run_.dataset, run_.split)
@@ -52,10 +72,7 @@ def run(key: str) -> None:
         dev.append(decoding.likelihoods(dev_ready))
         tables.append(table if judge is None else judged(kind.judge, judge, table, device(), followed))
         facts = {"unfit": str(ready.unfit), **kind.facts(model)}
-    write_outputs(layout.output(run_.paper, key), tables, dev, facts)
-    counts = {"records": int(tables[0]["id"].nunique()), "texts": sum(map(len, tables))}
-    clock.write("decode", key, {**counts, "made_of": record_of("decode", key)})
-    say(f"{key}: {sum(map(len, tables)):,} texts, {facts['unfit']} records unfit")
+    return Decoded(tables, dev, facts)
 
 
 def _seeds(key: str, run_: Run, seeds: Sequence[int], guidance: pd.DataFrame | None) -> list[int]:

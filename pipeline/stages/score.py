@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -39,17 +40,36 @@ def run(key: str) -> None:
 
 def read_outputs(key: str, run_: Run, params: Params) -> Outputs[Any]:
     """The outputs of a run, with the parses of its texts if the run names some. Of candidates, those that are taken."""
-    path = layout.output(run_.paper, key)
-    facts = table_metadata(path)
+    facts = table_metadata(layout.output(run_.paper, key))
+    annotated = run_.annotation != layout.NONE
+    return outputs_of(
+        run_,
+        params,
+        read_texts(run_.paper, key),
+        facts,
+        dev=pd.DataFrame(json.loads(facts["dev"])) if "dev" in facts else None,
+        annotations=read_table(layout.annotation(run_.annotation)) if annotated else None,
+    )
+
+
+def outputs_of(
+    run_: Run,
+    params: Params,
+    table: pd.DataFrame,
+    facts: Mapping[str, str],
+    *,
+    dev: pd.DataFrame | None,
+    annotations: pd.DataFrame | None,
+) -> Outputs[Any]:
+    """The rows of a run with all that its scoring reads. Of candidates, those that are taken."""
     dataset = params.datasets.every[run_.dataset]
     corpus = params.corpora[dataset.corpus]
-    annotated = run_.annotation != layout.NONE
     outputs = Outputs(
-        read_texts(run_.paper, key),
+        table,
         corpus.language,
         run_.seed,
-        annotations=read_table(layout.annotation(run_.annotation)) if annotated else None,
-        dev=pd.DataFrame(json.loads(facts["dev"])) if "dev" in facts else None,
+        annotations=annotations,
+        dev=dev,
         lexicon=lexicon_of(run_.lexicon),
         is_grammatical=grammar_of(corpus),
         facts=facts,

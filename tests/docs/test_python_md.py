@@ -13,12 +13,15 @@ from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.inference.folder import save_system
+from espalier.io.errors import ArtifactError
 from espalier.syntax.parsers.registry import BACKENDS, Backend, save_parser
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "inference"))
 from markdown_page import ROOT, Page
 from tiny_models import CHINESE, DIALOGUE, PAIRS, TEMPLATES, TEXT, TREE, build, pair_vocabulary
+
+from tests.verse.couyun import write_couyun
 
 PAGE = Page("docs/python.md")
 
@@ -27,11 +30,15 @@ PAGE = Page("docs/python.md")
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with `data/models/` of the names that the page uses, none of them trained."""
     monkeypatch.setitem(BACKENDS, "words", Backend("tiny_models:load_words", needs_model=False))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    write_couyun(
+        tmp_path / "data/raw/forms/couyun", tunes={("卜算子",): [("2，2。2，2。", "中中中平中中中平", [[3, 7]])]}
+    )
     (tmp_path / "data/parsers/words").mkdir(parents=True)
     parser, models = tmp_path / "data/parsers/words", tmp_path / "data/models"
     save_parser(parser, "words", None, {})
     sizes = {"layers": 1, "width": 8, "heads": 1, "inner": 8, "positions": 64}
-    build(models / "songnet", "songnet", sizes, VerseVocabulary((*CHINESE, "江", "月", "雨", "到"), "zh", 8, 16))
+    build(models / "songnet", "songnet", sizes, VerseVocabulary((*CHINESE, *"江月雨到中东风空"), "zh", 8, 16))
     save_system(models / "songnet", {"units": 8, "length": 16, "max_tokens": 60})
     pieces = pair_vocabulary(more_labels=["VBD"])
     guided = {"encoders": [TEXT, {**TREE, "attention": "path"}]}
@@ -55,13 +62,23 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_example_runs(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tiny)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    examples = doctest.DocTestParser().get_examples(PAGE.only("pycon"))
-    assert len(examples) > 40
+    examples = [(each.lineno, each) for each in doctest.DocTestParser().get_examples(PAGE.only("pycon"))]
+    scripts = PAGE.blocks("python")
+    assert len(examples) > 40 and len(scripts) == 2
     session = dict[str, Any]()
-    for example in examples:
-        where = f"{PAGE.name}, line {example.lineno + 1}"
-        exec(compile(example.source, where, "single"), session)
-        assert bool(capsys.readouterr().out) == bool(example.want), f"{where}: {example.source}"
+    for line, example in sorted([*examples, *scripts], key=lambda each: each[0]):
+        where = f"{PAGE.name}, line {line + 1}"
+        if isinstance(example, doctest.Example):
+            exec(compile(example.source, where, "single"), session)
+            assert bool(capsys.readouterr().out) == bool(example.want), f"{where}: {example.source}"
+            continue
+        script = compile("\n".join(example), where, "exec")
+        if "push_to_hub" not in script.co_names:
+            exec(script, session)
+            assert session["poem"].tune == "卜算子"
+            continue
+        with pytest.raises(ArtifactError, match="not uploaded to the Hugging Face Hub"):  # no test asks the network
+            exec(script, session)
 
 
 def test_every_name_and_file_of_the_page_exists() -> None:

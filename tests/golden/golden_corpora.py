@@ -17,6 +17,7 @@ from espalier.corpora.filters import Filters, screen
 from espalier.corpora.leakage import leakage
 from espalier.corpora.readers import READERS
 from espalier.corpora.readers.brown import read as read_brown
+from espalier.corpora.readers.couplets import read as read_couplets
 from espalier.corpora.readers.shi import read as read_shi
 from espalier.corpora.readers.songci import read as read_songci
 from espalier.corpora.readers.sonnets import read as read_sonnets
@@ -242,6 +243,19 @@ def shi(folder: Path) -> Any:
     return rows_of(read_shi({"made": folder, "books": write_couyun(folder / "books")}))
 
 
+def couplets(folder: Path) -> Any:
+    texts = [
+        "洞洞東東洞，東東洞洞東。東東東洞洞，洞洞洞東東。",
+        "遠山疎，一燈明。歸鴈，秋風起。",
+        "遠山疏，一燈明。洞洞，東東。",
+        "山□。",
+    ]
+    poems = [{"title": "題燈", "author": "無名氏", "paragraphs": [text], "id": ""} for text in texts]
+    for dynasty, part in (("tang", poems[:2]), ("song", poems[2:])):
+        (folder / f"poet.{dynasty}.0.json").write_text(json.dumps(part, ensure_ascii=False), encoding="utf-8")
+    return [rows_of(read_couplets({"made": folder})), rows_of(read_couplets({"made": folder}, count=2, seed=3))]
+
+
 def sonnets(folder: Path) -> Any:
     words = ["amber", "basin", "cedar", "delta", "ember", "fable", "gravel", "harbour", "island", "jasper"]
     lines = [[f"The {words[n % 10]} of {name} sleeps--'tis morning," for n in range(14)] for name in ("moss", "stone")]
@@ -263,6 +277,7 @@ COMPONENTS = {
     "encodings.verse": frames,
     "batching": batches,
     "readers.brown": brown,
+    "readers.couplets": couplets,
     "readers.shi": shi,
     "readers.songci": songci,
     "readers.sonnets": sonnets,

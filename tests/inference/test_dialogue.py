@@ -194,3 +194,37 @@ def test_a_note_names_the_words_that_the_model_does_not_know(models: Path) -> No
         system.reply(["我你龘鱼。"])
     [said] = [str(note.message) for note in noted if "does not know" in str(note.message)]
     assert said == "posts[0]: model tree does not know 龘 鱼, and reads it as unknown"
+
+
+# --- Mutual information -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5])
+def test_replies_are_ranked_by_what_they_owe_to_the_post(models: Path, power: float) -> None:
+    """log p(y | x) - mmi log p(y), where p(y) is the mean of p(y | x') over the posts, from likelihoods of pairs."""
+    pytest.importorskip("opencc")
+    chain = espalier.load(models / "chain", parser=Words(), device="cpu")
+    posts = [["今", "天"], ["好"], ["明", "天", "好"]]
+    chain.posts = lambda: posts
+    plain = chain.reply([POST], n=8, beam=8, length_power=power)
+    by_hand = {}
+    for reply in plain:
+        pairs = [{"source": "".join(words), "target": reply.text, "source_words": " ".join(words),
+                  "target_words": " ".join(reply.words),
+                  "target_heads": " ".join(["0", *["1"] * (len(reply.words) - 1)])} for words in posts]  # fmt: skip
+        marginal = np.log(np.mean(np.exp([-each.nll for each in chain.likelihood(pairs)])))
+        by_hand[reply.text] = (reply.log_probability - 0.7 * marginal) / min(len(reply.words) + 1, 10) ** power
+    ranked = chain.reply([POST], n=8, beam=8, length_power=power, mmi=0.7)
+    assert [reply.text for reply in ranked] == sorted(by_hand, key=lambda text: -by_hand[text])
+    assert [reply.text for reply in ranked] != [reply.text for reply in plain]
+    assert {reply.text: reply.log_probability for reply in ranked} == {
+        reply.text: reply.log_probability for reply in plain
+    }
+
+
+def test_without_posts_there_is_no_mutual_information(system: System) -> None:
+    with pytest.raises(ArgumentError, match="has no posts to average over") as caught:
+        system.reply([POST], mmi=0.5)
+    assert caught.value.where == "mmi"
+    with pytest.raises(ArgumentError, match="mmi"):
+        system.reply([POST], mmi=-1)

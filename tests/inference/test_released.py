@@ -10,19 +10,43 @@ import pytest
 
 import espalier
 from espalier.inference import released
-from espalier.inference.folder import read_system
+from espalier.inference.folder import CHECKSUMS, read_system, verify_checksums
 from espalier.inference.registry import SERVICES
 from espalier.inference.requests import VerseRequest
 from espalier.io.errors import ArtifactError
+from espalier.io.files import read_json
 
 ROOT = Path(__file__).resolve().parents[2]
-MODELS = sorted(path.parent for path in (ROOT / "released").glob("*/model.json"))
+MODELS = sorted(path for path in (ROOT / "released").iterdir() if path.is_dir())
 
 
 @pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)
-def test_a_released_model_is_small_and_described(folder: Path) -> None:
-    assert sum(file.stat().st_size for file in folder.iterdir()) < 20e6
-    assert (folder / "README.md").read_text(encoding="utf-8").startswith(f"# {folder.name}\n")
+def test_a_released_model_is_small_described_and_whole(folder: Path) -> None:
+    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 20e6
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert f"\n# {folder.name}\n" in card and "Licence: " in card and "`espalier release " in card
+    assert verify_checksums(folder) is None  # or raises
+    listed = read_json(folder / CHECKSUMS)["files"]
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert files - listed.keys() == {"README.md", CHECKSUMS}
+    assert {"config.json", "model.safetensors", "scores.json"} < files
+
+
+@pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)
+def test_the_card_has_the_scores_of_the_released_file_beside_trivial_rows(folder: Path) -> None:
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    for run, facts in read_json(folder / "scores.json").items():
+        table = card.partition(f"**`{run}`**")[2].partition("\n\n")[2].partition("\n\n")[0]
+        columns = facts["columns"]
+        assert table.startswith(f"| metric | released | 95 % interval | {' | '.join([*columns][1:])} |")
+        assert len(columns) > 1
+        for metric, value in columns["released"]["scores"].items():
+            [cell] = re.findall(rf"^\| `{metric}` \| ([-\d.]+) \|", table, re.M)
+            assert float(cell) == pytest.approx(value, abs=0.006)
+
+
+def test_all_released_models_together_are_small() -> None:
+    assert sum(file.stat().st_size for file in (ROOT / "released").rglob("*") if file.is_file()) < 60e6
 
 
 def test_songci_writes_what_is_asked_for() -> None:
@@ -48,7 +72,8 @@ def test_a_released_model_offers_the_services_that_it_is_the_default_for(folder:
     assert defaults
     for default in defaults:
         service, _, language = default.partition(".")
-        assert released.released_for(service, language) == folder
+        trees = (folder / "templates.json").is_file()
+        assert released.released_for(service, language, trees=trees) == folder
         assert SERVICES[service].fits(system.encoding, system.model.config)
         assert system.vocabulary.language == language
     assert released.released_for("generate", "xx") is None

@@ -21,6 +21,8 @@ from filelock import FileLock
 sys.path.insert(0, str(Path(__file__).parent))
 from small_params import empty, nursery, small, write
 
+ROOT = Path(__file__).resolve().parents[2]
+
 #: Title, and paragraphs: invented lines. One has a lost passage, one is too short, two are the same.
 POEMS = [
     ("小窗", ["瓦上晴光一寸，阶前细草三分。", "谁把新茶煮沸，隔墙闻。"]),
@@ -185,19 +187,28 @@ def run() -> Callable[..., Answer]:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
+def cli(
+    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Answer]:
     """The command line, in this process: `cli(folder, "generate", ...)`, called in that folder or in `where`."""
     from espalier.cli import app as module
     from espalier.cli.streams import QUIET
+    from espalier.inference import released
     from pipeline import layout
 
+    ours = released.RELEASED.parent == ROOT  # else the test has its own
+
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    if "synthetic" not in request.keywords:  # the note that every model of a small project would have
+        monkeypatch.setattr("espalier.cli.command.note_synthetic", lambda system: None)
     monkeypatch.setenv("ESPALIER_DEVICE", "cpu")
     monkeypatch.setenv(QUIET, "")  # that `-q` of one test does not silence the next
 
     def answer(folder: Path, *command: str, where: Path | None = None) -> Answer:
         profiles = {"nursery": folder, "small": folder / "profiles/small", "paper": folder / "profiles/paper"}
         monkeypatch.setattr(layout, "PROFILES", profiles)
+        if ours:
+            monkeypatch.setattr(released, "RELEASED", folder / "released")
         monkeypatch.chdir(where or folder)
         monkeypatch.setattr(sys, "argv", ["espalier", *command])
         capsys.readouterr()

@@ -28,6 +28,8 @@ from espalier.io.registry import imported
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from espalier.inference.system import System
+
 DRAWN = 10  # the most texts of one drawing
 
 
@@ -177,7 +179,10 @@ class Command:
         """A writer with the options of the command, for these requests."""
         options, values = self.chosen(requests), self.values
         parts: dict[str, Any] = {"expander": values.get("expander"), "expands": not values.get("full", True)}
+        parts["trees"] = self.guided(requests)
         system = models().open(self.service, self.language(requests), model=values["model"], **parts)
+        if values["model"] is None and values["profile"] is None:
+            note_synthetic(system)
         if (asked := values.get("language")) is not None and system.language != asked:
             what = f"model {system.name} writes {system.language}, not {asked}"
             raise ConfigError(what, where="--language", remedy="leave it out, or name another model")
@@ -207,6 +212,10 @@ class Command:
             imported("drawing", kind.draw, where=f"command {self.service}")(results, out)
         return missed + sum(map(self.misses, results))
 
+    def guided(self, requests: Sequence[Any]) -> bool:
+        """Whether the command needs a model that reads trees."""
+        return False
+
     def misses(self, result: Any) -> bool:
         """Whether a result is not what was asked for, as the exit status then says."""
         return False
@@ -224,6 +233,13 @@ class Command:
     def language(self, requests: Sequence[Any]) -> str:
         """The language of the requests: that of --language; English for a command without this option."""
         return str(self.values.get("language", "en") or "zh")
+
+
+def note_synthetic(system: System) -> None:
+    """Warn of a model that nobody named, if all that it has read is a grammar's."""
+    if system.synthetic:
+        what = f"model {system.name} learned from synthetic text alone; other words and sentences confuse it"
+        warnings.warn(what, InferenceWarning, stacklevel=2)
 
 
 def add(app: typer.Typer, command: type[Command]) -> None:

@@ -85,6 +85,11 @@ class Paraphrase(Command):
             options["templates"], self.names["templates"] = [self.values["template"]], "--template"
         return options
 
+    def guided(self, requests: Sequence[Any]) -> bool:
+        """Whether the text, or an option of models that read trees, asks for a tree."""
+        names = ("template", "like", "templates", "full", "strict", "candidates", "expander", "show_tree")
+        return any(self.values[name] for name in names) or any(request.template for request in requests)
+
     def misses(self, result: object) -> bool:
         """Whether the text does not keep its template, though it must."""
         return not getattr(result, "template_kept", True)
@@ -151,6 +156,21 @@ class Compose(Command):
         raise DataError(what, file=first.name, remedy=f"give a sentence in {' or '.join(named)}")
 
 
+class Sample(Command):
+    """Write texts with a model that reads nothing but their beginning, such as GPT2.
+
+    A line of --file is a beginning. The model must be named, unless one is the default.
+    """
+
+    service, request, options, either = "sample", asked.SampleRequest, asked.SampleOptions, True
+    page, line, spaced = "espalier.cli.printers:sample_page", "the beginning of a text a line", True
+
+    def given(self) -> list[asked.SampleRequest]:
+        """The beginning of the command line, which may be empty; none if there is a file."""
+        prompt = self.values["prompt"]
+        return [] if prompt is None and self.values["file"] is not None else [asked.SampleRequest(prompt or "")]
+
+
 class Reply(Command):
     """Reply to a post. The best replies of the search come first. The search is deterministic."""
 
@@ -202,4 +222,4 @@ def _line() -> str:
     return line
 
 
-COMMANDS: Final = (Generate, Polish, Paraphrase, Expand, Granularity, Compose, Reply, Chat)
+COMMANDS: Final = (Generate, Polish, Paraphrase, Expand, Granularity, Compose, Sample, Reply, Chat)

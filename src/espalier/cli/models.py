@@ -46,6 +46,7 @@ class Models:
         model: str | None = None,
         expander: str | None = None,
         expands: bool = False,
+        trees: bool = False,
     ) -> System:
         """Load a system that serves a method in a language.
 
@@ -53,6 +54,7 @@ class Models:
             model: name of the model; None selects the default for the method and language.
             expander: name of the expander; None selects the one that belongs to the model.
             expands: whether a tree-guided model needs an expander.
+            trees: whether the default must be a model that reads trees.
 
         Raises:
             ConfigError: no such model exists, it does not serve the method, or one of its parts is missing.

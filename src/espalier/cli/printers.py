@@ -21,6 +21,7 @@ from espalier.inference.results import (
     Paraphrase,
     Poem,
     Reply,
+    Sample,
     StrictParaphrase,
     TextGranularity,
 )
@@ -106,6 +107,11 @@ def composition_page(values: Values, request: object, result: Composition) -> Te
     topics = f"  ({printable_line(' '.join(result.topics))})" if result.topics else ""
     heading = Text.assemble((printable_line(result.text), "bold"), (topics, "dim"), "\n")
     return heading + render_structures(template, text, columns()) + Text("\n")
+
+
+def sample_page(values: Values, request: object, result: Sample) -> str:
+    """The text."""
+    return printable_line(result.text)
 
 
 def columns() -> int:

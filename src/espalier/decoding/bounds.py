@@ -17,6 +17,8 @@ MAX_CANDIDATES: Final = 1000
 MAX_LOCAL: Final = 10_000
 #: The length penalty: a hypothesis's log-probability is divided by its length to this power.
 MAX_LENGTH_POWER: Final = 10.0
+#: The weight of log p(y) where replies are ranked by mutual information.
+MAX_MMI: Final = 10.0
 #: No vocabulary is larger.
 MAX_TOP_K: Final = 1_000_000
 #: At this temperature all words are about equally likely.

@@ -27,7 +27,7 @@ from espalier.inference.writer import (
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.ternary import EOB, flatten, spell
-from espalier.tasks.dialogue import DialogueTask
+from espalier.tasks.dialogue import DialogueTask, reranked
 from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.dialogue_search import NEVER
 from espalier.text.language import is_mark
@@ -75,6 +75,9 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
         if (self.local or 0) > self.groups:
             what = f"{self.local} groups of children, where there are {self.groups}"
             raise ArgumentError(what, where="local", remedy=f"at most {self.groups}")
+        if self.mmi and not self._background:
+            what = f"model {name} has no posts to average over"
+            raise ArgumentError(what, where="mmi", remedy="leave it out, or export the model again")
         if self.min_words > self.max_words:
             what = f"model {name} writes {self.max_words} words at most"
             raise ArgumentError(what, where="min_words", remedy=f"at most {self.max_words}")
@@ -104,6 +107,11 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
         """The settings of the task for these options."""
         local = {"local": min(LOCAL, self.groups)}
         return DialogueDecoder(max_words=self.max_words, **local | self.shared(DialogueDecoder))
+
+    @cached_property
+    def _background(self) -> Sequence[Sequence[str]]:
+        """The posts over which p(reply) is averaged."""
+        return self.system.posts()
 
     # --- Reading -----------------------------------------------------------------------------------------------------
 
@@ -152,12 +160,24 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
         for part in batches(jobs, self.decoder.prefixes):
             data = _data(part, system.vocabulary)
             batch = data.batch(np.arange(len(part)), system.view).to(system.device)
-            for job, hypotheses in zip(part, task.generate(system.model, batch, self.decoder, ()), strict=True):
+            found = self._ranked(task.generate(system.model, batch, self.decoder, ()))
+            for job, hypotheses in zip(part, found, strict=True):
                 for rank, hypothesis in enumerate(hypotheses[: self.n], start=1):
                     if hypothesis.cut:
                         what = f"{job.request.name}, reply {rank}: {self._cap(hypothesis.cut)}"
                         warnings.warn(what, InferenceWarning, stacklevel=2)
                     yield job.request, self._reply(job, hypothesis)
+
+    def _ranked(self, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
+        """The replies of each row in their order; with `mmi`, in that of mutual information."""
+        if not self.mmi:
+            return rows
+        from espalier.tasks.dialogue_likelihood import mutual_information
+
+        jobs = [ReplyJob(Post(""), tuple(words)) for words in self._background]
+        posts = _data(jobs, self.system.vocabulary)
+        values = mutual_information(self.system.model, posts, np.arange(len(jobs)), rows, self.mmi)
+        return reranked(rows, values, self.decoder)
 
     def _cap(self, cut: str) -> str:
         return {

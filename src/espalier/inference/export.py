@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from espalier.inference.folder import SYSTEM, read_system, save_system
+from espalier.inference.folder import CARD, CHECKSUMS, POSTS, SYSTEM, read_system, save_system
 from espalier.io.errors import ArtifactError
-from espalier.io.files import atomic_folder, read_json
-from espalier.models.serialization import WEIGHTS, load_model, save_model, weights_of
+from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.models.serialization import HUB_SHAPE, SHAPE, load_model, save_model, weights_files, weights_of
 from espalier.syntax.parsers.registry import export_parser
 
-#: The name that model hubs show a card by.
-CARD = "README.md"
+
+@dataclass(frozen=True)
+class Added:
+    """What a profile knows of a model and its folder does not say; what is None stays as it is there.
+
+    Attributes:
+        default_for: services and languages, "generate.zh", for which the model is the default.
+        options: the model's own defaults of the options of its services.
+        posts: posts in words, over which the probability of a reply is averaged.
+        synthetic: whether the model learned from texts of a grammar.
+    """
+
+    default_for: Sequence[str] | None = None
+    options: Mapping[str, Mapping[str, Any]] | None = None
+    posts: Sequence[Sequence[str]] | None = None
+    synthetic: bool | None = None
 
 
 def export_system(
-    folder: Path, out: Path, card: str = "", *, bfloat16: bool = False, default_for: Sequence[str] = ()
+    folder: Path, out: Path, card: str = "", *, bfloat16: bool = False, hub: bool = False, added: Added | None = None
 ) -> None:
     """Copy a trained model, its parser and its expander into a new folder, and check that the models load.
 
@@ -28,7 +44,8 @@ def export_system(
         out: a new or empty folder.
         card: text for `README.md`; "" for none.
         bfloat16: whether to round the weights to bfloat16, which halves their files. They are loaded as 32 bits.
-        default_for: services and languages, "generate.zh", for which the model is the default.
+        hub: whether to write the weights of the lowest seed alone, under the names of the Hugging Face Hub.
+        added: what the folder does not say.
 
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
@@ -39,23 +56,36 @@ def export_system(
     if out.resolve().is_relative_to(folder.resolve()):
         raise ArtifactError("lies in the model's own folder", where=out, remedy="name another")
     with atomic_folder(out) as part:
-        _copy(folder, part, part, default_for)
-        for shape in sorted(part.rglob("model.json")):
-            for weights in sorted(shape.parent.glob(WEIGHTS)):
-                seed = int(weights.stem.removeprefix("seed"))
-                model, vocabulary = load_model(shape.parent, seed)
-                if bfloat16:
-                    save_model(shape.parent, read_json(shape)["arch"], model.bfloat16(), vocabulary, seed)
+        _copy(folder, part, part, added or Added())
+        for shape in sorted(file for name in (SHAPE, HUB_SHAPE) for file in part.rglob(name)):
+            _rewrite(shape, bfloat16=bfloat16, hub=hub)
         if card:
             (part / CARD).write_text(card, encoding="utf-8")
 
 
-def _copy(folder: Path, to: Path, top: Path, default_for: Sequence[str] = ()) -> None:
+def _rewrite(shape: Path, *, bfloat16: bool, hub: bool) -> None:
+    """Load the weights of a model whose settings are in `shape`, and write them in the form that is asked for."""
+    folder, arch, renamed = shape.parent, read_json(shape)["arch"], hub and shape.name != HUB_SHAPE
+    files = weights_files(folder)
+    for seed, file in sorted(files.items()):
+        if renamed and seed != min(files):
+            file.unlink()
+            continue
+        model, vocabulary = load_model(folder, seed)
+        if bfloat16 or renamed:
+            model = model.bfloat16() if bfloat16 else model
+            save_model(folder, arch, model, vocabulary, seed, hub=hub or shape.name == HUB_SHAPE)
+        if renamed:
+            file.unlink()
+            shape.unlink()
+
+
+def _copy(folder: Path, to: Path, top: Path, added: Added) -> None:
     """Copy the folder of a model, and the parts that it names to places below `top`."""
     described = read_system(folder)
     to.mkdir(parents=True, exist_ok=True)
     for file in sorted(folder.iterdir()):
-        if file.is_file() and file.name != SYSTEM:
+        if file.is_file() and file.name not in (SYSTEM, CHECKSUMS):
             shutil.copyfile(file, to / file.name)
     parser = expander = None
     if described.parser is not None:
@@ -65,12 +95,15 @@ def _copy(folder: Path, to: Path, top: Path, default_for: Sequence[str] = ()) ->
     if described.expander is not None:
         expander = top / "models" / described.expander.name
         if not expander.exists():
-            _copy(described.expander, expander, top)
+            _copy(described.expander, expander, top, Added(synthetic=added.synthetic))
     save_system(
         to,
         described.settings,
         parser=parser,
         expander=expander,
-        options=described.options,
-        default_for=default_for or described.default_for,
+        options=described.options if added.options is None else added.options,
+        default_for=described.default_for if added.default_for is None else added.default_for,
+        synthetic=described.synthetic if added.synthetic is None else added.synthetic,
     )
+    if added.posts:
+        write_json(to / POSTS, added.posts)

@@ -2,8 +2,11 @@
 
 `system.json`: `settings` of the dataset's encoding; `parser` and `expander`, folders relative to the model's, or null;
 `options` (optional): the model's own defaults of its services' options, {"reply": {"beam": 9}}; `default_for`
-(optional): the services and languages for which a released model is the default, ["generate.zh"].
+(optional): the services and languages for which a released model is the default, ["generate.zh"]; `synthetic`
+(optional): true for a model that learned from texts of a grammar.
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
+`posts.json` (optional): posts in words, over which p(reply) is averaged (`--mmi`), [["你", "好"]].
+`checksums.json` (released models): `format`, and the SHA-256 of every file but the card, {"vocabulary.json": ...}.
 """
 
 from __future__ import annotations
@@ -18,9 +21,18 @@ from typing import Any
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
+from espalier.io.hashing import file_sha256
 
 #: The file that says what a model works with.
 SYSTEM = "system.json"
+#: The file with the templates of a model that reads trees.
+TEMPLATES = "templates.json"
+#: The file with the posts over which p(reply) is averaged.
+POSTS = "posts.json"
+#: The file with the checksums of a released model, and the version of its folder.
+CHECKSUMS, CHECKSUMS_FORMAT = "checksums.json", 1
+#: The name that model hubs show a card by.
+CARD = "README.md"
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,8 @@ class Description:
         templates: Penn strings, the most frequent first.
         options: the model's own defaults, by service.
         default_for: services and languages, "generate.zh", for which commands take the model if none is named.
+        posts: posts in words, over which the probability of a reply is averaged.
+        synthetic: whether the model learned from texts of a grammar.
     """
 
     settings: Mapping[str, Any]
@@ -41,6 +55,8 @@ class Description:
     templates: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     default_for: tuple[str, ...] = ()
+    posts: tuple[tuple[str, ...], ...] = ()
+    synthetic: bool = False
 
 
 def save_system(
@@ -52,6 +68,7 @@ def save_system(
     templates: Sequence[Mapping[str, Any]] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
     default_for: Sequence[str] = (),
+    synthetic: bool = False,
 ) -> None:
     """Add the files that `espalier.load` needs to a folder written by `save_model`.
 
@@ -61,15 +78,17 @@ def save_system(
         templates: the templates in the dataset's extras.
         options: the model's own defaults, by service.
         default_for: services and languages, "generate.zh", for which it is the default.
+        synthetic: whether it learned from texts of a grammar.
     """
     paths = {"parser": parser, "expander": expander}
     relative = {name: None if path is None else Path(os.path.relpath(path, folder)) for name, path in paths.items()}
     named = {name: None if path is None else path.as_posix() for name, path in relative.items()}
     own: dict[str, Any] = {"options": options} if options else {}
     own |= {"default_for": list(default_for)} if default_for else {}
+    own |= {"synthetic": True} if synthetic else {}
     write_json(folder / SYSTEM, {"settings": dict(settings), **named, **own})
     if templates:
-        write_json(folder / "templates.json", list(templates))
+        write_json(folder / TEMPLATES, list(templates))
 
 
 def read_system(folder: Path) -> Description:
@@ -88,12 +107,42 @@ def read_system(folder: Path) -> Description:
         settings = dict(value["settings"])
         options = {service: dict(own) for service, own in value.get("options", {}).items()}
         default_for = tuple(map(str, value.get("default_for", ())))
-        file = folder / "templates.json"
+        synthetic = value.get("synthetic", False) is True
+        file = folder / TEMPLATES
         templates = tuple(str(row["template"]) for row in read_json(file)) if file.exists() else ()
+        file = folder / POSTS
+        posts = tuple(tuple(map(str, words)) for words in read_json(file)) if file.exists() else ()
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"not what training writes ({error!r})"
         raise ArtifactError(what, where=file, remedy="train or export the model again") from error
-    return Description(settings, parser, expander, templates, options, default_for)
+    return Description(settings, parser, expander, templates, options, default_for, posts, synthetic)
+
+
+def write_checksums(folder: Path) -> None:
+    """Write the checksums of a folder that is whole. The card has none."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name not in (CARD, CHECKSUMS))
+    sums = {file.relative_to(folder).as_posix(): file_sha256(file) for file in files}
+    write_json(folder / CHECKSUMS, {"format": CHECKSUMS_FORMAT, "files": sums})
+
+
+def verify_checksums(folder: Path) -> None:
+    """Compare the files of a folder with its checksums, if it has any.
+
+    Raises:
+        ArtifactError: a file is missing or damaged, or the folder is of another version.
+    """
+    file = folder / CHECKSUMS
+    if not file.is_file():
+        return
+    value = read_json(file, dict[str, Any])
+    if value.get("format") != CHECKSUMS_FORMAT or not isinstance(value.get("files"), dict):
+        what = f"a model of version {value.get('format')}; this Espalier reads version {CHECKSUMS_FORMAT}"
+        raise ArtifactError(what, where=file, remedy="install the Espalier that it was released with")
+    for name, expected in value["files"].items():
+        path = folder / name
+        if not path.is_file() or file_sha256(path) != expected:
+            what = "damaged: not the file that was released" if path.is_file() else "no such file"
+            raise ArtifactError(what, where=path, remedy="download or release the model again")
 
 
 @contextmanager
@@ -103,7 +152,7 @@ def restorable(folder: Path) -> Iterator[None]:
         yield
     except ArtifactError as error:
         git = ["git", "-C", str(folder)]
-        commands = [*git, "ls-files", "--error-unmatch", "model.json"], [*git, "diff", "--quiet", "--", "."]
+        commands = [*git, "ls-files", "--error-unmatch", SYSTEM], [*git, "diff", "--quiet", "--", "."]
         try:
             tracked, clean = (
                 not subprocess.run(each, capture_output=True, check=False).returncode for each in commands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from espalier.datasets.encoding import Settings, Vocabulary
 from espalier.datasets.registry import ENCODINGS
-from espalier.inference.folder import SYSTEM, read_system, restorable
+from espalier.inference.folder import SYSTEM, read_system, restorable, verify_checksums
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
 from espalier.io.files import read_json
 from espalier.io.validation import first_mistake
@@ -42,6 +42,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         templates: the most frequent templates of its training data, the most frequent first.
         options: its own defaults of the options of its services, by service.
         described_in: the file with these defaults.
+        synthetic: whether it learned from texts of a grammar.
         device: device of the model.
     """
 
@@ -56,14 +57,15 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
     ) -> None:
         import torch
 
-        from espalier.models.serialization import load_model
+        from espalier.models.serialization import load_model, shape_of
 
         folder = Path(folder)
         if not folder.is_dir():
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
         with restorable(folder):
+            verify_checksums(folder)
             model, _ = load_model(folder, seed)
-            self.encoding = ARCHITECTURES.find(read_json(folder / "model.json")["arch"]).encoding
+            self.encoding = ARCHITECTURES.find(read_json(shape_of(folder))["arch"]).encoding
             description = read_system(folder)
             try:
                 self.settings: Settings_co = ENCODINGS[self.encoding].settings.model_validate(description.settings)
@@ -75,6 +77,9 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         self.model: Any = model.to(self.device)
         self.name, self.templates = folder.resolve().name, description.templates
         self.options, self.described_in = description.options, folder / SYSTEM
+        self.synthetic = description.synthetic
+        #: The posts over which p(reply) is averaged, in words; a function, since a profile reads them from its data.
+        self.posts: Callable[[], Sequence[Sequence[str]]] = lambda: description.posts
         self._parser = description.parser if parser is None else parser
         self._expander = description.expander if expander is None else expander
 

@@ -112,6 +112,13 @@ SERVICES: Final = Registry[Service[Any, Any]](
             _always,
             lambda network: bool(network.view.structures),
         ),
+        "sample": Service(
+            "structure",
+            "a model that reads nothing but its own words (arch: sat, without structures and topics)",
+            "espalier.inference.plain_text:SampleWriter",
+            asked.SampleOptions,
+            serves=lambda network: not network.view.reads,
+        ),
         "reply": Service(
             "dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", asked.ReplyOptions, _always
         ),

@@ -12,19 +12,20 @@ from espalier.io.imports import of_extra
 #: The released models of the clone that this package lies in; an installed package has none.
 RELEASED = Path(__file__).resolve().parents[3] / "released"
 
-#: The file that the folder of every model has.
-_MODEL = "model.json"
-_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+#: Files of which the folder of a model has those of one row: a trained, a released, one of the Hub.
+_MODEL = (("model.json",), ("checksums.json",), ("config.json", "system.json"))
+#: The name of a model on the Hugging Face Hub.
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def is_model(folder: str | Path) -> bool:
     """Whether a folder is that of a model."""
-    return Path(folder, _MODEL).is_file()
+    return any(all(Path(folder, name).is_file() for name in names) for names in _MODEL)
 
 
 def released() -> Iterator[Path]:
     """The folders of the released models, by name."""
-    return (file.parent for file in sorted(RELEASED.glob(f"*/{_MODEL}")))
+    return filter(is_model, sorted(RELEASED.glob("[!.]*")))  # no release that is being written
 
 
 def released_names() -> list[str]:
@@ -32,12 +33,19 @@ def released_names() -> list[str]:
     return [folder.name for folder in released()]
 
 
-def released_for(service: str, language: str) -> Path | None:
-    """The released model that is the default for a service and a language; None if there is none."""
-    from espalier.inference.folder import read_system
+def released_for(service: str, language: str, *, trees: bool = False) -> Path | None:
+    """The released model that is the default for a service and a language; None if there is none.
+
+    Args:
+        trees: whether it must read trees. Else one that reads texts alone comes first.
+    """
+    from espalier.inference.folder import TEMPLATES, read_system
 
     wanted = f"{service}.{language}"
-    return next((folder for folder in released() if wanted in read_system(folder).default_for), None)
+    found = [folder for folder in released() if wanted in read_system(folder).default_for]
+    guided = [folder for folder in found if (folder / TEMPLATES).is_file()]
+    plain = [folder for folder in found if folder not in guided]
+    return next(iter(guided if trees else [*plain, *guided]), None)
 
 
 def folder_of(name: str | Path) -> Path:
@@ -58,7 +66,7 @@ def folder_of(name: str | Path) -> Path:
         names = ", ".join(released_names()) or "none"
         remedy = f"give the folder of a model, user/name of the Hugging Face Hub, or a released model: {names}"
         raise ArtifactError("no such model", where=str(name), remedy=remedy)
-    if folder.parent.is_dir() or not _HUB.fullmatch(str(name)):
+    if folder.parent.is_dir() or not HUB_NAME.fullmatch(str(name)):
         return folder  # whose reader says what it misses
     with of_extra(None):
         from huggingface_hub import snapshot_download

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from espalier.decoding.bounds import CANDIDATES, MAX_BEAM, MAX_CANDIDATES, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.decoding.bounds import (
+    CANDIDATES,
+    MAX_BEAM,
+    MAX_CANDIDATES,
+    MAX_LENGTH_POWER,
+    MAX_MMI,
+    MAX_TEMPERATURE,
+    MAX_TOP_K,
+)
 from espalier.inference.writer import MAX_TEXTS, ArgumentError, require_range
 
 #: How many of the most frequent templates a text is paraphrased under where none is given.
@@ -122,6 +130,14 @@ class TemplateRequest:
     name: str = "template"
 
 
+@dataclass(frozen=True)
+class SampleRequest:
+    """The beginning of a text."""
+
+    prompt: Annotated[str, Option("The beginning of the text; without it the model begins by itself.")] = ""
+    name: str = "prompt"
+
+
 # --- Options ----------------------------------------------------------------------------------------------------------
 
 Beams = Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}.", 1, MAX_BEAM)]
@@ -129,6 +145,7 @@ Best = Annotated[int, Option("The number of texts, the best of the search; at mo
 _POWER = "Log-probabilities are divided by the length to this power; above 0 favours longer texts; at most"
 LengthPower = Annotated[float, Option(f"{_POWER} {MAX_LENGTH_POWER:g}.", 0, MAX_LENGTH_POWER)]
 _GROUPS = f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; default: 6."
+_MMI = "Rank the beams' replies by log p(reply | post) - this * log p(reply), against what fits any post"
 _CANDIDATES = "With strict: the number of candidates, from the beam and samples beyond it"
 Candidates = Annotated[int | None, Option(f"{_CANDIDATES}; default: {CANDIDATES}.", 1, MAX_CANDIDATES)]
 
@@ -225,6 +242,11 @@ class ComposeOptions(SamplingOptions):
 
 
 @dataclass(frozen=True)
+class SampleOptions(SamplingOptions):
+    """Options of `sample`."""
+
+
+@dataclass(frozen=True)
 class GranularityOptions(Options):
     """Options of `granularity`."""
 
@@ -287,3 +309,4 @@ class ReplyOptions(Options):
         int, Option("The smallest number of words of a reply. Without it most replies are very short.", 1)
     ] = 1
     length_power: LengthPower = 0.0
+    mmi: Annotated[float, Option(f"{_MMI}; 0 does not, at most {MAX_MMI:g}.", 0, MAX_MMI)] = 0.0

@@ -170,6 +170,23 @@ class Composition:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """A text of a model that reads nothing but its beginning.
+
+    Attributes:
+        text: the text, including the prompt.
+        prompt: the given beginning; empty for none.
+        seed: seed of the call.
+        sample: index among the texts of this prompt, from 0.
+    """
+
+    text: str
+    prompt: str
+    seed: int
+    sample: int
+
+
+@dataclass(frozen=True)
 class Likelihood:
     """The likelihood of a record's target under a model.
 

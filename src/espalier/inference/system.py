@@ -32,8 +32,17 @@ if TYPE_CHECKING:
     from espalier.datasets.batch import Batch
     from espalier.datasets.encoding import Split
     from espalier.inference.loaded import LoadedModel
-    from espalier.inference.requests import PairRequest, Post, TemplateRequest, VerseRequest
-    from espalier.inference.results import Composition, Expansion, Likelihood, Paraphrase, Poem, Reply, TextGranularity
+    from espalier.inference.requests import PairRequest, Post, SampleRequest, TemplateRequest, VerseRequest
+    from espalier.inference.results import (
+        Composition,
+        Expansion,
+        Likelihood,
+        Paraphrase,
+        Poem,
+        Reply,
+        Sample,
+        TextGranularity,
+    )
     from espalier.inference.writer import Writer
     from espalier.models.contract import Model
     from espalier.syntax.parsers.parser import Parser
@@ -187,6 +196,10 @@ class System(LoadedModel[Any, Any, Any]):
         """Texts under the structures of templates (SAT). Options are the fields of `ComposeOptions`."""
         return self.answer("compose", templates, **options)
 
+    def sample(self, prompts: Sequence[str | SampleRequest] = ("",), **options: Any) -> list[Sample]:
+        """Texts of a model that reads nothing but their beginning (GPT2). Options are the fields of `SampleOptions`."""
+        return self.answer("sample", prompts, **options)
+
     def reply(self, posts: Sequence[str | Post], **options: Any) -> list[Reply]:
         """Replies to posts, the best first. Options are the fields of `ReplyOptions`."""
         return self.answer("reply", posts, **options)
@@ -215,6 +228,25 @@ class System(LoadedModel[Any, Any, Any]):
             DataError: a record lacks a field, or does not fit the encoding.
         """
         return encoded(self, records)
+
+    def push_to_hub(self, repository: str, *, private: bool = False, token: str | None = None) -> str:
+        """Upload the model with its parts to the Hugging Face Hub, where `espalier.load("user/name")` finds it.
+
+        Args:
+            repository: "user/name"; it is made if there is none.
+            private: whether only its owner sees a repository that is made.
+            token: a token with the right to write; None for that of `HF_TOKEN` or of `hf auth login`.
+
+        Returns:
+            The address of the upload.
+
+        Raises:
+            ArtifactError: the Hub cannot be reached or refuses.
+            ConfigError: the package `huggingface_hub` is not installed, or the name is none.
+        """
+        from espalier.inference.hub import push
+
+        return push(self.described_in.parent, repository, private=private, token=token)
 
     def answer(self, name: str, inputs: Sequence[Any], **options: Any) -> list[Any]:
         """The results of any service in `SERVICES`.

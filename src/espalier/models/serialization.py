@@ -1,14 +1,16 @@
 """Models on disk: the weights of each seed, the settings, and the vocabulary.
 
 The metadata of a weights file holds digests of its tensors and of the other two files. They are verified when a model
-is loaded.
+is loaded. A folder for the Hugging Face Hub has the weights of one seed, and names that the Hub knows: `config.json`
+and `model.safetensors`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -31,8 +33,12 @@ FORMAT = 2
 SHAPE, VOCABULARY = "model.json", "vocabulary.json"
 #: The files of the weights, one for each seed.
 WEIGHTS = "seed[0-9]*.safetensors"
+#: What the Hugging Face Hub calls the settings, and the weights of the one seed.
+HUB_SHAPE, HUB_WEIGHTS = "config.json", "model.safetensors"
 #: The key of the weights' metadata that holds the digests, as JSON.
 DIGESTS = "sha256"
+#: The digest that is the seed of weights whose name does not say it.
+_SEED = "seed"
 
 
 @runtime_checkable
@@ -59,19 +65,28 @@ class NamedSymbols(Protocol):
         ...
 
 
-def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int) -> None:
-    """Write the weights of one seed, the settings and the vocabulary into the folder of a model."""
+def save_model(
+    folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int, *, hub: bool = False
+) -> None:
+    """Write the weights of one seed, the settings and the vocabulary into the folder of a model.
+
+    Args:
+        hub: whether the files have the names of the Hugging Face Hub.
+    """
     config: BaseModel = model.config  # type: ignore[assignment]
-    write_json(folder / SHAPE, {"format": FORMAT, "arch": arch, "config": config.model_dump(mode="json")})
+    shape, file = (HUB_SHAPE, HUB_WEIGHTS) if hub else (SHAPE, f"seed{seed}.safetensors")
+    write_json(folder / shape, {"format": FORMAT, "arch": arch, "config": config.model_dump(mode="json")})
     vocabulary.save(folder / VOCABULARY)
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
-    file = folder / f"seed{seed}.safetensors"
-    digests = {"tensors": _digest(weights), **{name: file_sha256(folder / name) for name in (SHAPE, VOCABULARY)}}
+    digests = {"tensors": _digest(weights), **{name: file_sha256(folder / name) for name in (shape, VOCABULARY)}}
+    digests |= {_SEED: str(seed)} if hub else {}
     try:
         # A single key, since safetensors writes several keys in any order.
-        save_file(weights, file, {DIGESTS: json.dumps(digests, sort_keys=True)})
+        save_file(weights, folder / file, {DIGESTS: json.dumps(digests, sort_keys=True)})
     except SafetensorError as error:
-        raise ArtifactError(f"cannot write ({error})", where=file, remedy="free disk space and run again") from error
+        raise ArtifactError(
+            f"cannot write ({error})", where=folder / file, remedy="free disk space and run again"
+        ) from error
 
 
 def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabulary]:
@@ -83,7 +98,7 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabu
     Raises:
         ArtifactError: a file is missing, damaged or of another version, or the weights do not match the settings.
     """
-    shape = folder / SHAPE
+    shape = shape_of(folder)
     value = read_json(shape)
     version = value.get("format") if isinstance(value, dict) else None
     if version != FORMAT:
@@ -98,10 +113,16 @@ def load_model(folder: Path, seed: int | None = None) -> tuple[nn.Module, Vocabu
     except (KeyError, TypeError, ValidationError) as error:
         raise ArtifactError(f"not the shape of a model ({error})", where=shape, remedy="train it again") from error
     digests = load_weights(model, weights_of(folder, seed))
-    for name in (SHAPE, VOCABULARY):
+    for name in (shape.name, VOCABULARY):
         if digests.get(name) != file_sha256(folder / name):
             raise _damaged(folder / name, "not the file that the weights were written with")
     return model.eval(), vocabulary
+
+
+def shape_of(folder: Path) -> Path:
+    """The file with the settings of a model; it need not exist."""
+    hub = folder / HUB_SHAPE
+    return hub if hub.is_file() and not (folder / SHAPE).is_file() else folder / SHAPE
 
 
 def weights_of(folder: Path, seed: int | None = None) -> Path:
@@ -110,12 +131,29 @@ def weights_of(folder: Path, seed: int | None = None) -> Path:
     Raises:
         ArtifactError: there is no such file.
     """
-    files = {int(file.stem.removeprefix("seed")): file for file in folder.glob(WEIGHTS)}
+    files = weights_files(folder)
     if not files or (seed is not None and seed not in files):
         raise ArtifactError(
             "no weights" + (f" of seed {seed}" if seed is not None else ""), where=folder, remedy="train the model"
         )
     return files[min(files) if seed is None else seed]
+
+
+def weights_files(folder: Path) -> dict[int, Path]:
+    """The weights files of a model, by seed; none if it has none."""
+    files = {int(file.stem.removeprefix("seed")): file for file in folder.glob(WEIGHTS)}
+    if not files and (file := folder / HUB_WEIGHTS).is_file():
+        files = {_seed_of(file): file}
+    return files
+
+
+def _seed_of(file: Path) -> int:
+    """The seed in the metadata of a weights file."""
+    with _opened(file) as (_, digests):
+        seed = digests.get(_SEED, "")
+    if not seed.isdecimal():
+        raise _damaged(file, "weights without their seed")
+    return int(seed)
 
 
 def load_weights(model: nn.Module, file: Path) -> dict[str, str]:
@@ -194,10 +232,16 @@ def read_weights(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     Raises:
         ArtifactError: the file is not safetensors or is damaged.
     """
+    with _opened(file) as (tensors, digests):
+        return {name: tensors.get_tensor(name) for name in tensors.keys()}, digests  # noqa: SIM118
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tuple[Any, dict[str, str]]]:
+    """The tensors of a file, which are read when they are taken, and its digests; an ArtifactError if it is damaged."""
     try:
-        with safe_open(file, "pt") as opened:
-            digests: dict[str, str] = json.loads((opened.metadata() or {}).get(DIGESTS, "{}"))
-            return {name: opened.get_tensor(name) for name in opened.keys()}, digests  # noqa: SIM118
+        with safe_open(file, "pt") as tensors:
+            yield tensors, json.loads((tensors.metadata() or {}).get(DIGESTS, "{}"))
     except (SafetensorError, OSError, ValueError) as error:
         raise _damaged(file, f"not readable as weights ({error})") from error
 

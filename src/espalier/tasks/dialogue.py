@@ -198,11 +198,19 @@ class _Rerank:
     def __call__(self, prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
         chosen = sampled_posts(self.data.ids, self.posts)
         values = mutual_information(self.model, self.data, chosen, rows, self.decoder.mmi)
-        return [self._ranked(row, own) for row, own in zip(rows, values, strict=True)]
+        return reranked(rows, values, self.decoder)
 
-    def _ranked(self, row: list[ReplyHypothesis], values: list[float]) -> list[ReplyHypothesis]:
-        scores = [value / length_of(reply.words, self.decoder) for reply, value in zip(row, values, strict=True)]
+
+def reranked(
+    rows: Sequence[list[ReplyHypothesis]], values: Sequence[Sequence[float]], decoder: DialogueDecoder
+) -> list[list[ReplyHypothesis]]:
+    """The replies of each row by their values with the length penalty, the largest first."""
+
+    def ranked(row: list[ReplyHypothesis], own: Sequence[float]) -> list[ReplyHypothesis]:
+        scores = [value / length_of(reply.words, decoder) for reply, value in zip(row, own, strict=True)]
         return [row[place] for place in sorted(range(len(row)), key=lambda place: -scores[place])]
+
+    return [ranked(row, own) for row, own in zip(rows, values, strict=True)]
 
 
 def _texts(table: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from espalier.datasets.dialogue.data import ARITY, DialogueView
 from espalier.datasets.dialogue.encode import DialogueSettings
-from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL, MAX_MMI
 from espalier.io.errors import ConfigError
 from espalier.models.contract import NetworkSettings
 from espalier.tasks.settings import Decoder
@@ -53,7 +53,7 @@ class DialogueDecoder(Decoder[DialogueNetwork, DialogueSettings]):
     #: A reply of n words, a tree or a chain, is ranked by log-probability / min(n + 1, max_words)**length_power.
     length_power: float = Field(0.0, ge=0, le=MAX_LENGTH_POWER)
     #: The beam's replies are ranked anew by log p(y | x) - mmi log p(y), with the same length penalty; 0: are not.
-    mmi: float = Field(0.0, ge=0, le=10)
+    mmi: float = Field(0.0, ge=0, le=MAX_MMI)
     #: Decode only this many posts of the split, after the first `skip`; 0 means all.
     posts: int = Field(0, ge=0, le=100_000_000)
     skip: int = Field(0, ge=0, le=100_000_000)

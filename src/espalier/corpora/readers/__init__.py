@@ -85,6 +85,7 @@ READERS: Final = Registry[Reader](
         # Published collections.
         "brown": Reader(Verse, "espalier.corpora.readers.brown:read"),
         "conllu": Reader(Sentence, "espalier.corpora.readers.conllu:read"),
+        "couplets": Reader(Sentence, "espalier.corpora.readers.couplets:read"),
         "guig_released": Reader(Pair, "espalier.corpora.readers.paranmt:read_released"),
         "lyrics": Reader(Sentence, "espalier.corpora.readers.lyrics:read"),
         "mrpc": Reader(Pair, "espalier.corpora.readers.paraphrases:read_mrpc"),
