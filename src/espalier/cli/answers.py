@@ -43,14 +43,13 @@ def answer(
         task = bar.add_task("requests", total=len(jobs)) if bar else None
         for request, result in writer.write(jobs):
             follows = last is not None and request is not last
-            if request is not last and not as_json:
-                _print_blanks(_before(request, unprinted))
             if bar and task is not None and follows:
                 bar.advance(task)
             if as_json:
                 _print(result_line(result, getattr(request, "name", ""), writer.names))
             else:
-                if spaced and follows:
+                blanks = _print_blanks(_before(request, unprinted)) if request is not last else 0
+                if spaced and follows and not blanks:
                     print()
                 _print(page(request, result))
             last = request
@@ -66,11 +65,11 @@ def _before(request: object, lines: Iterator[object]) -> Iterator[object]:
     return takewhile(lambda line: line is None or getattr(line, "name", "") != name, lines)
 
 
-def _print_blanks(lines: Iterable[object]) -> None:
-    """An empty line for each blank line among these."""
-    for line in lines:
-        if line is None:
-            print()
+def _print_blanks(lines: Iterable[object]) -> int:
+    """Print an empty line for each blank line among these, and count them."""
+    blanks = sum(line is None for line in lines)
+    print("\n" * blanks, end="")
+    return blanks
 
 
 def _print(page: str | Text) -> None:
