@@ -42,7 +42,7 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
 
     Args:
         model: key of the model; None for the default for the method and language, or the only one that serves them.
-        expander: key of the expander; None for the default.
+        expander: key of the expander; None for one of the model's own dataset, else the default.
         expands: whether a model that reads trees needs an expander.
 
     Raises:
@@ -55,7 +55,8 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
     # If a parser segmented the training texts into words, it also segments requests, with or without trees.
     parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
     guided = expands and reads_trees(params.models[key].network.view)
-    second = find_model(params, "expand", language, expander, "--expander") if guided else None
+    own = expander or expander_of(params, key)
+    second = find_model(params, "expand", language, own, "--expander") if guided else None
     for named in filter(None, (key, second)):
         require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
     return load(
@@ -141,10 +142,18 @@ def profiles_with(default: str) -> list[str]:
 
 
 def expander_of(params: Params, key: str) -> str | None:
-    """The default expander, if it was trained on the same dataset as this model and is another model."""
-    expander = default_for(params, "expand", params.corpora[corpus_of(params, key)].language)
-    same = expander is not None and params.models[expander].dataset == params.models[key].dataset
-    return expander if same and expander != key else None
+    """The model that expands templates for this one: another one of the same dataset, the default if it is.
+
+    Labels of trees are those of a dataset.
+    """
+    model = params.models[key]
+    own = [
+        name
+        for name, other in params.models.items()
+        if name != key and other.dataset == model.dataset and SERVICES["expand"].fits(other.encoding, other.network)
+    ]
+    default = default_for(params, "expand", params.corpora[corpus_of(params, key)].language)
+    return default if default in own else next(iter(own), None)
 
 
 def parser_of(params: Params, corpus: str) -> str | None:
