@@ -19,8 +19,9 @@ import yaml
 from espalier.cli.progress import say
 from espalier.corpora.filters import Filters, screen, why_none
 from espalier.corpora.guess.guess import Guess, guess
+from espalier.corpora.guess.uses import TREEBANKS, service_of
 from espalier.corpora.readers import READERS
-from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
+from espalier.corpora.records import Pair, Quarantined, Record
 from espalier.inference.registry import reads_trees
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import atomic_file
@@ -40,8 +41,6 @@ ROWS, SHOWN, EXAMPLES = 100_000, 5, 2
 FEW: Final = 200
 #: The characters of a side that are shown.
 WIDTH: Final = 60
-#: The readers whose records have gold trees, on which a parser is trained; and the backend of that parser.
-TREEBANKS: Final = {"mrg": "benepar", "conllu": "spacy"}
 #: The ending of the name of a model that expands templates.
 EXPANDER: Final = "_se"
 
@@ -190,17 +189,14 @@ def _added(
 
 def _model_like(params: Params, reader: str, language: Language) -> tuple[str, str] | None:
     """The service of a model of such records, and the profile's model for it."""
-    record = READERS[reader].record
-    if issubclass(record, Pair):
-        services = ["reply" if reader == "dialogues" or language == "zh" else "paraphrase"]
-    else:
-        services = [name for name, kind in (("generate", Verse), ("compose", Sentence)) if issubclass(record, kind)]
-    for service in services:
-        # The format of verse is of no language.
-        for each in (language, *LANGUAGES) if service == "generate" else (language,):
-            if (key := default_for(params, service, each)) is not None:
-                return service, key
-    return None
+    service = service_of(reader, language)
+    if service is None:
+        return None
+    # A format of verse is of no language.
+    languages = (language, *LANGUAGES) if service == "generate" else (language,)
+    keys = (default_for(params, service, each) for each in languages)
+    key = next(filter(None, keys), None)
+    return None if key is None else (service, key)
 
 
 def _cutting(params: Params, parser: str | None, name: str, paths: list[str]) -> str | None:
@@ -242,8 +238,8 @@ def _models(
     fresh = ["training.init_vocab=same"] if model.training.init_vocab != "same" else []
     paths += add("model", name, parts, like, fresh)
     stages = [f"train@{name}"]
-    expander = expander_of(params, like) if service == "paraphrase" and reads_trees(model.network.view) else None
-    if expander is not None:
+    expander = expander_of(params, like)
+    if expander is not None and reads_trees(model.network.view):
         paths += add("model", f"{name}{EXPANDER}", parts, expander, fresh)
         stages.append(f"train@{name}{EXPANDER}")
     rules = ["scoring.rules=sonnet"] if service == "generate" and first.language == "en" else []

@@ -14,7 +14,8 @@ from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.text.language import language_name
 from pipeline import layout
-from pipeline.params.entries import Params
+from pipeline.params.entries import Model, Params
+from pipeline.params.plugins import MODULES
 from pipeline.params.read import load_params, read_yaml
 from pipeline.records.machine import device
 
@@ -34,7 +35,14 @@ def describe(folder: Path, key: str, params: Params, templates: Sequence[Mapping
         parser=layout.parser(parser) if parser else None,
         expander=layout.model(expander) if expander else None,
         templates=templates,
+        plugins=_plugins_of(params.models[key]),
     )
+
+
+def _plugins_of(model: Model) -> list[str]:
+    """The modules that register the architecture and the encoding of a model."""
+    parts = (("ARCHITECTURES", model.arch), ("ENCODINGS", model.encoding))
+    return list(dict.fromkeys(MODULES[part] for part in parts if part in MODULES))
 
 
 def open_system(method: str, language: str, *, model: str | None, expander: str | None, expands: bool) -> System:

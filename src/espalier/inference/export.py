@@ -73,4 +73,5 @@ def _copy(folder: Path, to: Path, top: Path, default_for: Sequence[str] = ()) ->
         expander=expander,
         options=described.options,
         default_for=default_for or described.default_for,
+        plugins=described.plugins,
     )

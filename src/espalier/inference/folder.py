@@ -2,7 +2,8 @@
 
 `system.json`: `settings` of the dataset's encoding; `parser` and `expander`, folders relative to the model's, or null;
 `options` (optional): the model's own defaults of its services' options, {"reply": {"beam": 9}}; `default_for`
-(optional): the services and languages for which a released model is the default, ["generate.zh"].
+(optional): the services and languages for which a released model is the default, ["generate.zh"]; `plugins` (optional):
+modules that must be imported before the model is loaded.
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
 """
 
@@ -33,6 +34,7 @@ class Description:
         templates: Penn strings, the most frequent first.
         options: the model's own defaults, by service.
         default_for: services and languages, "generate.zh", for which commands take the model if none is named.
+        plugins: modules that register its parts.
     """
 
     settings: Mapping[str, Any]
@@ -41,6 +43,7 @@ class Description:
     templates: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     default_for: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
 
 
 def save_system(
@@ -52,6 +55,7 @@ def save_system(
     templates: Sequence[Mapping[str, Any]] = (),
     options: Mapping[str, Mapping[str, Any]] | None = None,
     default_for: Sequence[str] = (),
+    plugins: Sequence[str] = (),
 ) -> None:
     """Add the files that `espalier.load` needs to a folder written by `save_model`.
 
@@ -61,12 +65,14 @@ def save_system(
         templates: the templates in the dataset's extras.
         options: the model's own defaults, by service.
         default_for: services and languages, "generate.zh", for which it is the default.
+        plugins: modules that register its parts.
     """
     paths = {"parser": parser, "expander": expander}
     relative = {name: None if path is None else Path(os.path.relpath(path, folder)) for name, path in paths.items()}
     named = {name: None if path is None else path.as_posix() for name, path in relative.items()}
     own: dict[str, Any] = {"options": options} if options else {}
     own |= {"default_for": list(default_for)} if default_for else {}
+    own |= {"plugins": list(plugins)} if plugins else {}
     write_json(folder / SYSTEM, {"settings": dict(settings), **named, **own})
     if templates:
         write_json(folder / "templates.json", list(templates))
@@ -87,13 +93,13 @@ def read_system(folder: Path) -> Description:
         )
         settings = dict(value["settings"])
         options = {service: dict(own) for service, own in value.get("options", {}).items()}
-        default_for = tuple(map(str, value.get("default_for", ())))
+        default_for, plugins = (tuple(map(str, value.get(name, ()))) for name in ("default_for", "plugins"))
         file = folder / "templates.json"
         templates = tuple(str(row["template"]) for row in read_json(file)) if file.exists() else ()
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"not what training writes ({error!r})"
         raise ArtifactError(what, where=file, remedy="train or export the model again") from error
-    return Description(settings, parser, expander, templates, options, default_for)
+    return Description(settings, parser, expander, templates, options, default_for, plugins)
 
 
 @contextmanager
