@@ -16,9 +16,11 @@ from typing import Any, get_type_hints
 import pytest
 import yaml
 
+import espalier
 from espalier.corpora.readers import READERS
 from espalier.corpora.readers.framing import ENCODINGS, Framing
 from espalier.corpora.records import Pair
+from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table
@@ -196,6 +198,10 @@ def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -
     module = (folder / "mine/verse_lstm.py").read_text(encoding="utf-8")
     assert len(module.splitlines()) <= 70 and len([line for line in module.splitlines() if line.strip()]) < 60
 
+    forget()  # as in Python without the module
+    with pytest.raises(ConfigError, match=r"its architecture verse_lstm is of the module mine\.verse_lstm; import"):
+        espalier.load(folder / "data/models/mylstm")
+
     for row in PAGE.table("mistake", "line"):
         assert said_of(row["mistake"], folder, cli) == key_of(row["line"]), row["mistake"]
 
@@ -222,7 +228,6 @@ MISTAKES = {
 def said_of(mistake: str, folder: Path, cli: Cli) -> str:
     """The line of a stage after this mistake, which is then undone."""
     if "versions.yaml" in mistake:
-        from espalier.io.errors import ConfigError
         from pipeline.params.read import load_params
         from pipeline.params.versions import check_versions
 
