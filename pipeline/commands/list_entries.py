@@ -1,7 +1,8 @@
-"""The command `list`: models, runs, tunes, forms, templates and sources."""
+"""The command `list`: models, runs, tunes, forms, templates, readers and sources."""
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,13 +11,16 @@ from typing import Any, Final
 from rich.cells import cell_len
 
 from espalier.cli.models import models
+from espalier.corpora.readers import READERS
 from espalier.frames.forms import NAMES, form_of
 from espalier.inference.folder import read_system
 from espalier.inference.registry import services_of
 from espalier.inference.released import released
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
+from espalier.io.registry import imported
 from espalier.io.terminal import json_line, printable
+from espalier.io.validation import options_of
 from espalier.verse.books import REMEDY
 from espalier.verse.tune_book import TuneBook
 from espalier.verse.tunes import tunes
@@ -141,6 +145,20 @@ def _templates(params: Params) -> Iterator[Row]:
         yield {"template": row["template"], "count": row["count"]}
 
 
+def _readers(params: Params) -> Iterator[Row]:
+    """The readers of corpora, with their records and options."""
+    for name, reader in READERS.items():
+        function = imported("reader", reader.function, where=f"READERS['{name}']")
+        options, _ = options_of(function, given=("folders", "language"))
+        yield {
+            "reader": name,
+            "records": reader.records,
+            "reads": "files" if reader.reads_sources else "nothing: it makes its rows",
+            "options": [*options],
+            "what": " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split()),
+        }
+
+
 def _sources(params: Params) -> Iterator[Row]:
     catalogue = load_catalogue(params) if params.sources.published else {}
     for key, source in params.sources.every.items():
@@ -162,6 +180,7 @@ KINDS: Final[dict[str, Callable[[Params], Iterator[Row]]]] = {
     "tunes": _tunes,
     "forms": _forms,
     "templates": _templates,
+    "readers": _readers,
     "sources": _sources,
 }
 

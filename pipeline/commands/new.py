@@ -55,16 +55,28 @@ def new(kind: str, name: str, given: Mapping[str, Any], like: str | None, change
     Raises:
         ConfigError: an option is missing, the name exists, or the entry is invalid. The file is then unchanged.
     """
+    paths = add(kind, name, given, like, changes)
+    stage = SECTIONS[kind][paths[0].rpartition(".")[0]]
+    say(f"{PARAMS}: {', '.join(paths)}", f"to make it: {repro_command(load_params(), f'{stage}@{name}')}")
+
+
+def add(
+    kind: str, name: str, given: Mapping[str, Any], like: str | None = None, changes: Sequence[str] = ()
+) -> list[str]:
+    """Add an entry as `new` does, and say nothing.
+
+    Returns:
+        The paths of the entries: "models.songnet".
+    """
     params, raw = load_params(), read_yaml(PARAMS)
     section, base = _copied(kind, like, raw)
     build = {"corpus": _corpus, "dataset": _dataset, "model": _model, "run": _run}[kind]
     entries = build(name, section, base, dict(given), params)
     path = next(iter(entries))
     for change in changes:
-        _change(entries[path], change)
+        change_in(entries[path], change)
     insert(entries)
-    stage = SECTIONS[kind][path.rpartition(".")[0]]
-    say(f"{PARAMS}: {', '.join(entries)}", f"to make it: {repro_command(params, f'{stage}@{name}')}")
+    return list(entries)
 
 
 def _copied(kind: str, like: str | None, raw: Raw) -> tuple[str, Raw]:
@@ -182,7 +194,7 @@ def _named(option: str, value: str | None, allowed: Iterable[str]) -> str:
     return value
 
 
-def _change(values: Raw, change: str) -> None:
+def change_in(values: Raw, change: str) -> None:
     """Set a value at a path in an entry."""
     path, equals, text = change.partition("=")
     *above, last = path.split(".")

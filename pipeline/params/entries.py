@@ -115,7 +115,7 @@ class Published(Strict):
 
 
 class LocalFile(Strict):
-    """A file of the user, and the place of its copy."""
+    """A file or folder of the user, and the place of its copy."""
 
     shelf: Shelf
     file: str = Field(min_length=1)

@@ -28,6 +28,8 @@ from pipeline.layout import ROOT
 REGISTRIES: Final[Mapping[str, Registry[Any]]] = {
     each.name: each for each in (READERS, ENCODINGS, ARCHITECTURES, TASKS, METRICS, BACKENDS, STRUCTURES, SERVICES)
 }
+#: The module that registered an entry, by registry and name.
+MODULES: Final[dict[tuple[str, str], str]] = {}
 
 
 def import_plugins(names: object, where: str) -> None:
@@ -55,6 +57,9 @@ def _import(name: str, where: str) -> None:
         importlib.import_module(name)
         if not name.startswith("pipeline."):  # a rehearsal replaces every reader by one that samples
             _check(before)
+            MODULES.update(
+                ((key, new), name) for key, registry in REGISTRIES.items() for new in registry if new not in before[key]
+            )
     except Exception as error:  # whatever a plugin raises is the user's to correct
         for key, entries in before.items():
             REGISTRIES[key].entries = entries

@@ -22,7 +22,8 @@ from espalier.io.registry import entry
 from espalier.tasks.settings import Decoder
 from espalier.text.language import language_name
 from pipeline import layout
-from pipeline.params.entries import Params
+from pipeline.params.entries import Model, Params
+from pipeline.params.plugins import MODULES
 from pipeline.params.read import load_params, read_yaml
 from pipeline.records.artifacts import read_ready
 from pipeline.records.machine import device
@@ -46,7 +47,14 @@ def describe(folder: Path, key: str, params: Params, templates: Sequence[Mapping
         parser=layout.parser(parser) if parser else None,
         expander=layout.model(expander) if expander else None,
         templates=templates,
+        plugins=_plugins_of(params.models[key]),
     )
+
+
+def _plugins_of(model: Model) -> list[str]:
+    """The modules that register the architecture and the encoding of a model."""
+    parts = (("ARCHITECTURES", model.arch), ("ENCODINGS", model.encoding))
+    return list(dict.fromkeys(MODULES[part] for part in parts if part in MODULES))
 
 
 def open_system(method: str, language: str, *, model: str | None, expander: str | None, expands: bool) -> System:
@@ -54,7 +62,7 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
 
     Args:
         model: key of the model; None for the default for the method and language, or the only one that serves them.
-        expander: key of the expander; None for the default.
+        expander: key of the expander; None for one of the model's own dataset, else the default.
         expands: whether a model that reads trees needs an expander.
 
     Raises:
@@ -67,7 +75,8 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
     # If a parser segmented the training texts into words, it also segments requests, with or without trees.
     parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
     guided = expands and reads_trees(params.models[key].network.view)
-    second = find_model(params, "expand", language, expander, "--expander") if guided else None
+    own = expander or expander_of(params, key)
+    second = find_model(params, "expand", language, own, "--expander") if guided else None
     for named in filter(None, (key, second)):
         require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
     system = load(
@@ -214,10 +223,18 @@ def profiles_with(default: str) -> list[str]:
 
 
 def expander_of(params: Params, key: str) -> str | None:
-    """The default expander, if it was trained on the same dataset as this model and is another model."""
-    expander = default_for(params, "expand", params.corpora[corpus_of(params, key)].language)
-    same = expander is not None and params.models[expander].dataset == params.models[key].dataset
-    return expander if same and expander != key else None
+    """The model that expands templates for this one: another one of the same dataset, the default if it is.
+
+    Labels of trees are those of a dataset.
+    """
+    model = params.models[key]
+    own = [
+        name
+        for name, other in params.models.items()
+        if name != key and other.dataset == model.dataset and SERVICES["expand"].fits(other.encoding, other.network)
+    ]
+    default = default_for(params, "expand", params.corpora[corpus_of(params, key)].language)
+    return default if default in own else next(iter(own), None)
 
 
 def parser_of(params: Params, corpus: str) -> str | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from espalier.cli.command import Language
+from espalier.io.errors import ConfigError
 from pipeline.shell.profiles import Profile, ProfileOption, enter
 from pipeline.shell.project_commands import call
 
@@ -28,21 +30,47 @@ PresetOption = Annotated[
 
 @app.command()
 def corpus(
-    name: NameArgument,
-    reader: Annotated[str | None, typer.Option(help="The reader of its raw files, such as tsv or poems.")] = None,
-    file: Annotated[str | None, typer.Option(help="A local file that it reads, which becomes a source.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME or FILE", help="The name of the entry; or a file or folder.")],
+    reader: Annotated[
+        str | None, typer.Option(help="The reader of its raw files (espalier list readers); default: a guess.")
+    ] = None,
+    file: Annotated[
+        str | None, typer.Option(help="A local file or folder that it reads, which becomes a source.")
+    ] = None,
     shelf: Annotated[str | None, typer.Option(help="The shelf of the sources that it reads.")] = None,
     language: Annotated[Language | None, typer.Option(help="The language; default: the parser's.")] = None,
     parser: Annotated[str | None, typer.Option(help="The parser of its texts; default: none.")] = None,
     dev: Annotated[int | None, typer.Option(min=0, help="The records held out for dev; default: 100.")] = None,
     test: Annotated[int | None, typer.Option(min=0, help="The records held out for test; default: 200.")] = None,
     like: LikeOption = None,
+    alone: Annotated[bool, typer.Option("--alone", help="With FILE: add no model of it.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With FILE: look at it, and add nothing.")] = False,
     set_: SetOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Add a corpus, and the source of a local file."""
+    """Add a corpus, and the source of a local file.
+
+    With FILE, or with --file and no --reader, look at the file first: print the reader and its options, some records,
+    and what would be quarantined. Then add the corpus, a dataset, a model like the profile's for such records, an
+    expander if it reads trees, and a run; and print the commands that train and use the model.
+    """
     values = {"reader": reader, "file": file, "shelf": shelf, "parser": parser, "dev": dev, "test": test}
-    _new("corpus", name, values | {"language": language and language.value}, like, set_, profile)
+    values |= {"language": language and language.value}
+    path = name if _is_path(name) and file is None else file
+    if like is None and path is not None and (reader is None or path is name):
+        place, own = Path(path).resolve(), None if path is name else name  # before the folder of the profile
+        enter(profile)
+        given = {key: value for key, value in values.items() if value is not None and key != "file"}
+        call("new_from", place, own, given, set_ or [], alone=alone, dry_run=dry_run)
+        return
+    if alone or dry_run:
+        raise ConfigError("no file to look at", where="--alone or --dry-run", remedy="give a FILE, and no --like")
+    _new("corpus", name, values, like, set_, profile)
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name is that of a file: it exists, or cannot be the name of an entry."""
+    return Path(name).exists() or "/" in name or "." in name
 
 
 @app.command()

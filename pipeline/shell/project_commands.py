@@ -41,12 +41,12 @@ TargetsArgument = Annotated[
 
 @app.command("list")
 def list_(
-    kind: Annotated[str, typer.Argument(help="models, runs, tunes, forms, templates or sources.")],
+    kind: Annotated[str, typer.Argument(help="models, runs, tunes, forms, templates, readers or sources.")],
     name: Annotated[str | None, typer.Argument(help="After tunes: a tune, to list its variants by the book.")] = None,
     profile: ProfileOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line.")] = False,
 ) -> None:
-    """List what can be named: models, runs, tunes, forms, templates or sources.
+    """List what can be named: models, runs, tunes, forms, templates, readers or sources.
 
     With the name of a tune, the variants of the tune: format, rhymes, tones, the places that repeat words, the number
     of Song ci that follow it, and the first sentence of the book's example.

@@ -1,4 +1,4 @@
-"""copy: copy a local file to the place where readers look for it."""
+"""copy: copy a local file, or a folder of files, to the place where readers look for it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pipeline.params.read import load_params
 
 
 def run(key: str) -> None:
-    """Copy the file of one local source to `data/raw/<shelf>/<key>/`."""
+    """Copy the file or folder of one local source to `data/raw/<shelf>/<key>/`."""
     source = entry("source", load_params().sources.local, key)
     copy_file(Path(source.file), layout.raw(source.shelf) / key, where=f"sources.local.{key}.file")
 
 
 def copy_file(file: Path, folder: Path, *, where: str) -> None:
-    """Replace `folder` by one with a copy of `file`.
+    """Replace `folder` by one with a copy of `file`, or of all that is in it if it is a folder.
 
     Args:
         where: path of the file's key in params.yaml.
@@ -31,9 +31,17 @@ def copy_file(file: Path, folder: Path, *, where: str) -> None:
         SourceError: the file does not exist, or changed while it was copied.
         ArtifactError: the copy cannot be written; `folder` is unchanged.
     """
+    if file.is_dir():
+        with atomic_folder(folder) as part:
+            for each in sorted(path for path in file.rglob("*") if path.is_file()):
+                target = part / each.relative_to(file)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with unchanged_file(each):
+                    shutil.copyfile(each, target)
+        return
     if not file.is_file():
-        what = "is a folder" if file.is_dir() else "no such file"
-        raise SourceError(f"{file}: {what}", where=where, remedy="name a file, relative to the folder of params.yaml")
+        remedy = "name a file or a folder, relative to the folder of params.yaml"
+        raise SourceError(f"{file}: no such file", where=where, remedy=remedy)
     with atomic_folder(folder) as part, unchanged_file(file):
         shutil.copyfile(file, part / file.name)
 

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from espalier.cli.progress import counted, say
-from espalier.corpora.filters import require, screen
+from espalier.corpora.filters import require, screen, why_none
 from espalier.corpora.leakage import leakage
-from espalier.corpora.records import RECORDS, Quarantined, Record, optional_columns, table_of
+from espalier.corpora.records import RECORDS, Quarantined, Record, optional_columns, records_of, table_of
 from espalier.corpora.splits import LEFT_OUT, SPLITS, split_of
 from espalier.io.files import atomic_folder
 from espalier.io.registry import entry
@@ -27,7 +27,8 @@ def run(key: str) -> None:
     kind = RECORDS[corpus.records]
     records, unread = read_records(layout.parsed(key), "records", kind), read_quarantine(layout.parsed(key))
     kept, dropped = screen(records, corpus.filters)
-    require(len(kept), len(unread) + len(dropped), corpus.filters, corpus=key)
+    why = "" if kept else why_none([*records_of(unread, Quarantined), *dropped])
+    require(len(kept), len(unread) + len(dropped), corpus.filters, corpus=key, why=why)
     table = table_of(kept, kind)
     split = split_of(table, corpus.split, where=f"corpora.{key}.split")
     # A choice of the split says nothing about the quality of the data, which `require` limits.

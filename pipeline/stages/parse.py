@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from espalier.cli.progress import counted, say
+from espalier.corpora.filters import why_none
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import DataError
@@ -45,7 +46,10 @@ def run(key: str) -> None:
     details: dict[str, Any] = {"parser": "none"}
     if corpus.parser != layout.NONE:
         if not records:
-            raise DataError("no records to parse", file=where, remedy="check its sources")
+            with atomic_folder(layout.parsed(key)) as folder:  # for a look at what was quarantined
+                write_table(folder / "quarantine.parquet", table_of(quarantined, Quarantined))
+            what = f"no records to parse: {why_none(quarantined)}"
+            raise DataError(what, file=where, remedy="check its sources, and its reader's options")
         parser = layout.parser(corpus.parser)
         signature = parser_signature(parser)
         trained = params.parsers[corpus.parser].treebank != layout.NONE

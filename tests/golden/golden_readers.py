@@ -187,6 +187,42 @@ def tsv(folder: Path) -> Any:
     return read("tsv", {"mine": put(folder, {"pairs.tsv": text})}, **columns)
 
 
+TABLE = 'first,second,same\nThe lamp,It ""is"" lit,1\nmoss,stone,0\nbare\n'
+
+
+def pairs(folder: Path) -> Any:
+    columns = {"source": "first", "target": "second", "label": "same"}
+    files = put(folder, {"a.csv": TABLE, "b.jsonl": '{"first": "a", "second": 2, "same": true}\n{\n'})
+    return read("pairs", {"mine": files}, columns=columns, labels=[1])
+
+
+def sentences(folder: Path) -> Any:
+    return read("sentences", {"mine": put(folder, {"a.csv": TABLE})}, columns={"text": "first"})
+
+
+def verse(folder: Path) -> Any:
+    poems = [{"name": "Lamp", "lines": ["The lamp, it's lit.", "", "A door?"]}, {"name": "moss", "lines": ["--"]}, 5]
+    columns = {"text": "lines", "title": "name"}
+    return read("verse", {"mine": put(folder, {"a.json": json.dumps(poems)})}, columns=columns, rhyme="AA")
+
+
+def dialogues(folder: Path) -> Any:
+    turns = [{"who": "a", "text": "Lit?"}, {"who": "a", "text": "Is it?"}, {"who": "b", "text": "So."}, {"who": "c"}]
+    data = json.dumps([{"turns": turns[:3]}, {"turns": turns}, {"turns": []}])
+    options = {"turns": "turns", "text": "text", "speaker": "who"}
+    return read("dialogues", {"mine": put(folder, {"a.json": data})}, **options)
+
+
+def lrc(folder: Path) -> Any:
+    text = "[ti:灯]\n[00:02.00][00:04.50]桥边的雨\n[00:01.00]灯下的人\n[00:05]作词：某\n"
+    return read("lrc", {"mine": put(folder, {"a.lrc": text, "b.lrc": "[ti:x]"})}, language="zh")
+
+
+def mrg(folder: Path) -> Any:
+    trees = "( (S (NP-SBJ-1 (DT the) (NN lamp))\n    (VP (VBZ glows))))\n(X (-NONE- *))\n"
+    return read("mrg", {"mine": put(folder, {"dev.mrg": trees, "notes.md": "("})})
+
+
 def lines(folder: Path) -> Any:
     return read("lines", {"mine": put(folder, {"a.txt": "the lamp glows\n\nso\ufffd\n", "b/c.txt": "灯 明\r\n"})})
 
@@ -237,6 +273,12 @@ COMPONENTS = {
     "readers.ptb": lambda folder: read("ptb", {"ptb": ptb_files(folder)}),
     "readers.ptb_tagged": ptb_tagged,
     "readers.conllu": conllu,
+    "readers.dialogues": dialogues,
+    "readers.lrc": lrc,
+    "readers.mrg": mrg,
+    "readers.pairs": pairs,
+    "readers.sentences": sentences,
+    "readers.verse": verse,
     "readers.lines": lines,
     "readers.mrpc": lambda folder: read("mrpc", {"news": paraphrases(folder)["news"]}),
     "readers.guig_released": guig_released,

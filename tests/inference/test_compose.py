@@ -115,7 +115,7 @@ def test_chinese_texts_are_tagged_as_whole_lines_and_english_ones_by_their_words
         system = loaded(models, name)
         (found,) = system.compose([template], frame=True)
         written = found.text if name == "lines" else found.text.split()
-        assert system.parser.seen == [template, written]  # type: ignore[attr-defined]
+        assert system.parser.seen == [template if name == "lines" else template.split(), written]  # type: ignore[attr-defined]
 
 
 def test_a_text_that_cannot_be_tagged_has_no_symbols(models: Path) -> None:
@@ -143,6 +143,42 @@ def test_a_template_for_a_model_of_ptb_is_brought_to_its_form(models: Path, tmp_
     )
     assert (first.template, first.prompt) == ("the dog did n't cost $ N <unk>", "the dog")
     assert second.template == "the <unk> cost N"
+
+
+def test_english_is_cut_into_penn_s_words_and_has_ascii_marks(models: Path) -> None:
+    system = loaded(models, "news")
+    with pytest.warns(InferenceWarning, match="^template: read as the dog didn't sleep in a room.$"):
+        (found,) = system.compose([asked("the dog didn’t sleep in a room.", prompt="the dog")], frame=True)
+    assert found.template_structure.tokens == ("the", "dog", "did", "n't", "sleep", "in", "a", "room", ".")
+    assert len(found.text.split()) == 9
+
+
+# --- A structure itself -----------------------------------------------------------------------------------------------
+
+
+def test_a_structure_itself_gives_the_texts_of_a_sentence_that_has_it(models: Path) -> None:
+    news = loaded(models, "news")
+    (said, given, line) = (
+        [each.text for each in news.compose([request], n=5, frame=True)]
+        for request in (asked("a dog runs in"), asked("", pos="v v n n"), asked("", pos="pos 2/4  v  v  n  n"))
+    )
+    assert said == given == line
+    (found,) = news.compose([asked("", pos="v v n n", prompt="the cat")], frame=True)
+    assert found.template_structure.tokens == ("the", "cat", "_", "_") and found.text.startswith("the cat")
+
+
+def test_words_are_one_symbol_for_each_token_and_their_tags_may_be_one_for_each_word(models: Path) -> None:
+    lines = loaded(models, "lines")
+    wanted = lines.compose([asked("灯人山前明天")], n=3)[0].template_structure.symbols
+    for pc, pos in (("BE BE BE", "n n n"), ("B E B E B E", "n n n n n n"), ("pc  b e b e b e", "n n n")):
+        (found,) = lines.compose([asked("", pc=pc, pos=pos)], frame=True)
+        assert found.template_structure.symbols == wanted and len(found.text) == 6
+
+
+def test_a_given_structure_takes_the_place_of_the_template_s_own(models: Path) -> None:
+    (found,) = loaded(models, "lines").compose([asked("灯人山前", pos="n n v v")])
+    assert found.template_structure.tokens == tuple("灯人山前")
+    assert found.template_structure.symbols == {"pc": ("B", "E", "B", "E"), "pos": ("n", "n", "v", "v")}
 
 
 # --- Prompts and topics -----------------------------------------------------------------------------------------------
@@ -189,7 +225,7 @@ def test_unknown_words_of_prompts_and_topics_are_said_and_kept(models: Path) -> 
         ("lines", asked("a dog runs"), "template: most of its words are not Chinese; the model reads Chinese alone"),
         ("news", asked("灯人"), "template: most of its letters are not English; the model reads English alone"),
         ("news", asked("привет"), "template: most of its letters are not English; the model reads English alone"),
-        ("news", asked("a zzz"), "template: parser given refuses its 5 characters (empty); give one short sentence"),
+        ("news", asked("a zzz"), "template: parser given refuses its 2 words (empty); give one short sentence"),
         ("lines", asked("灯人" * 7), "template: 14 tokens; at most 12, as in training"),
         ("lines", asked("灯人空"), "template: pos x (空), which the model's training texts do not have; word it"),
         ("news", asked("a void"), "template: pos x (void), which the model's training texts do not have; word it"),
@@ -204,6 +240,19 @@ def test_unknown_words_of_prompts_and_topics_are_said_and_kept(models: Path) -> 
         ("lines", asked(topics=("月",)), "template, topics: model lines reads no topics; leave them out"),
         ("topics", asked(topics=("灯",) * 3), "template, topics: 3 topic words; at most 2, as in training"),
         ("topics", asked(topics=("灯", "，")), "template, topics: a topic without words; give words"),
+        (
+            "news",
+            asked("", pos="v q"),
+            "template: pos q (_), which the model's training texts do not have; they have n v",
+        ),
+        ("news", asked("a dog", pos="v"), "template, pos: 1 symbols for 2 tokens; give one for each of a dog"),
+        ("news", asked("", pos="pos 3/3"), "template, pos: no symbols; give one for each token"),
+        ("news", asked("", pc="S S"), "template: model news has no pc; leave it out"),
+        ("news", asked("", pos="v v", prompt="a dog runs"), "template, prompt: 3 tokens for 2 symbols; shorten it"),
+        ("lines", asked("", pos="n n v"), "template: the model reads pc and pos; give pc as well, or a sentence"),
+        ("lines", asked("", pc="BE", pos="n v x"), "template: 2 of pc and 3 of pos; give a symbol of each for each"),
+        ("lines", asked("", pc="B S", pos="n n"), "template, pc: 'BS' is no sequence of words; S for a word of one"),
+        ("topics", asked("", pos="n n", pc="BE"), "template, topics: no topics, which the model reads; give them, or"),
         ("topics", asked(topics=("灯" * 30,)), "template: topics and texts of up to 60 tokens, of a model that has 40"),
     ],
 )
@@ -264,7 +313,7 @@ def test_a_parser_without_tags_is_named(models: Path) -> None:
         def _one(self, sentence: Any) -> Any:
             from espalier.syntax.parse import Parse
 
-            return Parse(tuple(sentence.split()))
+            return Parse(tuple(sentence))
 
     with pytest.raises(EspalierError, match="parser given gives no tags; name one that does"):
         espalier.load(models / "news", parser=Untagged(), device="cpu").compose(["a dog"])

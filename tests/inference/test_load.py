@@ -260,3 +260,16 @@ def test_pairs_without_trees_load_and_measure(tmp_path: Path) -> None:
         for parser, text in ((Words(), "now, i sleep."), (None, "now , i sleep ."))
     ]
     assert found[0] == found[1] and found[0][0].tokens > 3 and found[0][0].nll > 0
+
+
+def test_a_plugin_s_model_names_the_module_to_import(models: Path, tmp_path: Path) -> None:
+    shutil.copytree(models / "news", tmp_path / "news")
+    shape, system = (tmp_path / "news" / name for name in ("model.json", "system.json"))
+    shape.write_text(shape.read_text().replace('"sat"', '"mine"'), encoding="utf-8")
+    with pytest.raises(ConfigError, match="unknown arch 'mine'; allowed: "):
+        espalier.load(tmp_path / "news")
+    described = json.loads(system.read_text(encoding="utf-8"))
+    system.write_text(json.dumps({**described, "plugins": ["mine.sat"]}), encoding="utf-8")
+    remedy = "import mine.sat first; in a clone, name it below plugins in params.yaml$"
+    with pytest.raises(ConfigError, match=f"news: its architecture mine is of the module mine.sat; {remedy}"):
+        espalier.load(tmp_path / "news")

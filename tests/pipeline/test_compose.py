@@ -144,6 +144,18 @@ def test_lines_of_a_file_are_template_prompt_and_topics(
     assert cli(songs, "compose", "--model", "sat_topic", "--json").out == answer.out
 
 
+def test_a_line_that_is_printed_can_be_edited_and_given_back(songs: Path, cli: Cli, tmp_path: Path) -> None:
+    printed = cli(songs, "compose", TEMPLATE, "--frame", *P2).out.splitlines()
+    pc, pos = printed[2], printed[3]
+    assert (pc.split()[0], pos.split()[0]) == ("pc", "pos")
+    (found,) = objects(cli(songs, "compose", "--pc", pc, "--pos", pos, "--frame", "--json", *P2))
+    assert found["text"] == printed[0] and found["template"] == "_" * len(TEMPLATE)
+    (tmp_path / "rows.txt").write_text(f"\t\t\t{pos}\t{pc}\n\n{TEMPLATE}\n", encoding="utf-8")
+    answer = cli(songs, "compose", "--file", str(tmp_path / "rows.txt"), "--frame", *P2)
+    first, second = answer.out.split("\n\n\n")  # a page ends with one empty line
+    assert first.splitlines()[0] == printed[0] and len(second.splitlines()) == 8
+
+
 def test_topics_are_given_one_by_one_and_shown(songs: Path, cli: Cli) -> None:
     answer = cli(songs, "compose", "--model", "sat_topic", "--template", TEMPLATE, "--topic", "灯", "--topic", "龘")
     assert answer.err == "espalier: note: model sat_topic does not know 龘; read as unknown\n"
@@ -203,8 +215,11 @@ def test_the_drawing_has_the_tokens_and_symbols_that_are_printed(songs: Path, cl
             "--n: 3 texts of 2 beams; raise the beam to 3",
         ),
         (["--template", TEMPLATE, "--temperature", "0", *P2], "--temperature: 0.0 is no temperature"),
-        (["--prompt", "灯"], "--prompt: no template; give --template as well"),
-        (["--topic", "灯"], "--topic: no template; give --template as well"),
+        (["--prompt", "灯"], "--prompt: no template; give --template as well, or --pos or --pc"),
+        (["--topic", "灯"], "--topic: no template; give --template as well, or --pos or --pc"),
+        (["--pos", "r v", *P2], "template: the model reads pc and pos; give pc as well, or a sentence"),
+        (["--pos", "DT NN"], "--model: no model of profile nursery is the default for compose.en"),
+        (["。"], "template: no words; give a sentence in Chinese or English"),
         (["--file", "nosuch.txt"], "nosuch.txt: no such file"),
     ],
 )

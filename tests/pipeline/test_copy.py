@@ -28,9 +28,18 @@ def test_a_missing_file_is_one_line_and_leaves_the_folder(tmp_path: Path) -> Non
     with pytest.raises(SourceError, match=rf"^{where}: .*nowhere\.tsv: no such file; name a file") as caught:
         copy_file(tmp_path / "nowhere.tsv", folder, where=where)
     assert "\n" not in str(caught.value)
-    with pytest.raises(SourceError, match="is a folder"):
-        copy_file(folder, folder, where=where)
     assert [path.name for path in folder.iterdir()] == ["older.tsv"]
+
+
+def test_a_folder_is_copied_with_all_that_is_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "raw/songs/mine"
+    (tmp_path / "songs/b").mkdir(parents=True)
+    for name in ("a.lrc", "b/c.lrc"):
+        (tmp_path / "songs" / name).write_text(name)
+    copy_file(tmp_path / "songs", folder, where="sources.local.mine.file")
+    assert {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()} == {
+        "a.lrc": "a.lrc", "b/c.lrc": "b/c.lrc",
+    }  # fmt: skip
 
 
 def test_a_file_that_changes_meanwhile_is_refused_with_both_hashes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 import shutil
@@ -10,13 +11,20 @@ import sys
 from collections.abc import Callable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 import yaml
 
+import espalier
+from espalier.corpora.readers import READERS
+from espalier.corpora.readers.framing import ENCODINGS, Framing
+from espalier.corpora.records import Pair
+from espalier.io.errors import ConfigError
 from espalier.io.files import read_json
+from espalier.io.registry import imported
 from espalier.io.tables import read_table
+from espalier.io.validation import options_of
 from pipeline import layout
 from pipeline.params import plugins
 from pipeline.params.entries import Annotation, Baseline, Corpus, Dataset, LocalFile, Model, ParserEntry, Run
@@ -54,6 +62,13 @@ def blocks() -> Iterator[tuple[str, list[str]]]:
         yield language, body.splitlines()
 
 
+def printed(command: str) -> str:
+    """What the page shows below this command."""
+    found = re.search(rf"```console\n\$ {re.escape(command)}\n(.*?)```", PAGE.text, re.S)
+    assert found is not None, command
+    return found[1]
+
+
 def forget() -> None:
     """As in a new process: the page's modules are not imported, and nothing of theirs is registered."""
     for name in [name for name in sys.modules if name == "mine" or name.startswith("mine.")]:
@@ -71,7 +86,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     nursery = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
     for key in ("runs", "baselines", "annotations"):
         nursery[key] = {}
-    nursery["models"] = {"guig_tg": nursery["models"]["guig_tg"]}  # which the page copies
+    nursery["models"] = {name: nursery["models"][name] for name in ("guig_tg", "guig_se")}  # which the page copies
     pairs_en = {"paraphrase_en": nursery["datasets"]["linearize"]["paraphrase_en"]}
     nursery |= {"reports": [], "datasets": {"linearize": pairs_en, "canonicalize": {}}}
     nursery["corpora"] = {"paraphrase_en": nursery["corpora"]["paraphrase_en"]}
@@ -87,8 +102,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in (layout.VERSIONS, layout.CATALOGUE, "dvc.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "mydata").mkdir()
-    pairs = [f"{row.source}\t{row.target}\t{row.group}" for row in grow_pairs(count=PAIRS, seed=7)]
-    (tmp_path / "mydata/pairs.tsv").write_text("\n".join(pairs), encoding="utf-8")
+    grown = [row for row in grow_pairs(count=PAIRS, seed=7) if isinstance(row, Pair)]
+    pairs = [[row.source, row.target, row.group, "1"] for row in grown]
+    others = [[first.source, second.target, "", "0"] for first, second in zip(grown, grown[20:26], strict=False)]
+    with (tmp_path / "mydata/pairs.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [["source", "target", "group", "paraphrase"], *pairs[:1], *others, ["", ""], *pairs[1:]]
+        )
     poems = ["\n".join(row.target.split("\n")[:4]) for row in grow_verse(count=POEMS, seed=7)]
     (tmp_path / "mydata/poems.txt").write_text("\n\n".join(poems), encoding="utf-8")
     monkeypatch.setattr(layout, "ROOT", tmp_path)
@@ -142,6 +162,8 @@ def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -
                 elif command == "espalier":
                     answer = cli(folder, *words)
                     assert answer.status == 0, answer.err
+                    if words[:2] == ["new", "corpus"] and "--file" in words and "--reader" not in words:
+                        assert answer.out == printed(line)
                     if words[:2] == ["new", "corpus"]:
                         add(folder / "params.yaml", {"corpora": {words[2]: {"split": TESTED}}})
                     if words[0] == "generate":
@@ -176,6 +198,10 @@ def test_the_page_s_files_and_commands_do_what_it_says(folder: Path, cli: Cli) -
     module = (folder / "mine/verse_lstm.py").read_text(encoding="utf-8")
     assert len(module.splitlines()) <= 70 and len([line for line in module.splitlines() if line.strip()]) < 60
 
+    forget()  # as in Python without the module
+    with pytest.raises(ConfigError, match=r"its architecture verse_lstm is of the module mine\.verse_lstm; import"):
+        espalier.load(folder / "data/models/mylstm")
+
     for row in PAGE.table("mistake", "line"):
         assert said_of(row["mistake"], folder, cli) == key_of(row["line"]), row["mistake"]
 
@@ -202,7 +228,6 @@ MISTAKES = {
 def said_of(mistake: str, folder: Path, cli: Cli) -> str:
     """The line of a stage after this mistake, which is then undone."""
     if "versions.yaml" in mistake:
-        from espalier.io.errors import ConfigError
         from pipeline.params.read import load_params
         from pipeline.params.versions import check_versions
 
@@ -239,6 +264,40 @@ def test_the_table_counts_the_lines_that_each_part_writes() -> None:
         written = re.findall(r"```(?:yaml|python)\n# .*?\n(.*?)```", body, re.S)
         written += re.findall(r"^espalier new (?:.*\\\n)*.*$", body, re.M)
         assert row["lines"] == str(sum(len(each.splitlines()) for each in written)), row["part"]
+
+
+def test_every_reader_is_named_and_the_options_of_those_of_own_files_are_its_own() -> None:
+    rows = {key_of(row["reader"]): row for row in PAGE.table("reader", "records")}
+    named = re.findall(r"`(\w+)`", re.search(r"The readers of published.*?\n\n", PAGE.text, re.S)[0])  # type: ignore[index]
+    assert sorted([*rows, *named]) == sorted(READERS)
+    table = {*get_type_hints(Framing)}
+    for name, row in rows.items():
+        function = imported("reader", READERS[name].function, where=name)
+        options = {*options_of(function, given=("folders", "language"))[0]}
+        told = {*re.findall(r"`(\w+)`", row["options"])} | (table if "those of a table" in row["options"] else set())
+        assert told == options and row["records"] == READERS[name].records, name
+    [said] = re.findall(r"The options\nof a table are (.*?)\. A split", PAGE.text, re.S)
+    assert {*re.findall(r"`(\w+)`", said)} == table and all(name in said for name in ENCODINGS)
+
+
+def test_bad_input_gives_the_lines_of_the_page(tmp_path: Path, cli: Cli) -> None:
+    for name in (layout.PARAMS, layout.VERSIONS, layout.CATALOGUE):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "mydata").mkdir()
+    files = {
+        "two.tsv": b"a dog ran\ta dog was running\n" * 2, "gb.csv": "source,target\n灯亮,灯明\n".encode("gb18030"),
+        "open.csv": b'source,target\na dog,the dog\n"a dog,the dog\n', "empty.lrc": b"[ti:la]\n",
+        "marks.txt": "。，\n！\n".encode(), "packed.zip": b"PK\x03\x04\0\0",
+    }  # fmt: skip
+    for name, data in files.items():
+        (tmp_path / "mydata" / name).write_bytes(data)
+    more = {"two.tsv": ("--reader", "pairs", "-S", "options.columns=[source, target, group]"),
+            "gb.csv": ("-S", "options.encoding=utf-8")}  # fmt: skip
+    lines = [key_of(row["line"]).replace("\\\\", "\\") for row in PAGE.table("bad input", "line")]
+    for name, line in zip(files, lines, strict=True):
+        answer = cli(tmp_path, "new", "corpus", f"mydata/{name}", *more.get(name, ()))
+        assert (answer.status, answer.err) == (1, f"espalier: {line}\n")
 
 
 def test_the_table_of_keys_has_every_key_of_every_kind_of_entry() -> None:

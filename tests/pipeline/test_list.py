@@ -13,6 +13,7 @@ import pytest
 from small_params import empty, write
 
 from espalier.cli.streams import QUIET
+from espalier.corpora.readers import READERS
 from espalier.verse.tunes import tunes
 from pipeline.commands.list_entries import KINDS
 from tests.verse.couyun import write_couyun
@@ -59,6 +60,17 @@ def test_sources_have_their_licence_and_say_whether_they_are_here(shared: Path, 
     assert cli(shared, "list", "sources").out == ""
 
 
+def test_readers_have_their_records_and_options(tmp_path: Path, cli: Cli) -> None:
+    write(tmp_path, empty())
+    readers = {row["reader"]: row for row in rows(cli(tmp_path, "list", "readers", "--json"))}
+    assert readers.keys() == READERS.keys() and all(row["what"].endswith(".") for row in readers.values())
+    assert readers["poems"] | {"records": "verse", "reads": "files", "options": ["rhyme"]} == readers["poems"]
+    assert readers["news_en"]["reads"].startswith("nothing") and readers["news_en"]["records"] == "sentences"
+    assert readers["pairs"]["options"] == [
+        "columns", "labels", "least", "form", "separator", "quotes", "encoding", "within",
+    ]  # fmt: skip
+
+
 def test_what_cannot_be_listed_is_named(project: Path, refused: Refuse) -> None:
     assert refused(project, "list", "moons").endswith(f"allowed: {', '.join(sorted(KINDS))}")
     shutil.rmtree(project / "data/models/writer")
@@ -73,6 +85,7 @@ def test_what_cannot_be_listed_is_named(project: Path, refused: Refuse) -> None:
         (["score", "moon"], "runs"),
         (["generate", "--tune", "无名"], "tunes"),
         (["download", "moon"], "sources"),
+        (["new", "corpus", "moon", "--reader", "moon"], "readers"),
     ],
 )
 def test_an_unknown_name_names_the_list(shared: Path, refused: Refuse, command: list[str], kind: str) -> None:

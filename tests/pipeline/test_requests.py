@@ -35,12 +35,12 @@ def test_rows_keep_their_numbers_and_a_byte_order_mark_is_no_text(
 ) -> None:
     text = "\ufeffa\tb\r\n\n \t \n\x0bc\x85d\n"
     (tmp_path / "asked").write_text(text, encoding="utf-8", newline="")
-    wanted = [["a", "b"], ["c\x85d"]]
-    assert [fields for fields, _ in read(tmp_path / "asked")] == wanted
-    assert [name.rsplit(" ", 1)[1] for _, name in read(tmp_path / "asked")] == ["1", "4"]
+    wanted = [["a", "b"], None, None, ["c\x85d"]]
+    assert [line and line[0] for line in read(tmp_path / "asked")] == wanted
+    assert [line[1].rsplit(" ", 1)[1] for line in read(tmp_path / "asked") if line] == ["1", "4"]
     stream = io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
     monkeypatch.setattr(sys, "stdin", stream)
-    assert [fields for fields, _ in read("-")] == wanted
+    assert [line and line[0] for line in read("-")] == wanted
 
 
 @pytest.mark.parametrize("data", [b"", b"\n" * 1000, b" \t \n\xe3\x80\x80\n"])
@@ -111,6 +111,15 @@ class Parrot(Writer[Post, Post, Said]):
 
     def write(self, jobs: Sequence[Post]) -> Iterator[tuple[Post, Said]]:
         return ((post, Said(post.text)) for post in jobs)
+
+
+def test_a_blank_line_gives_a_blank_line_and_none_among_json(capsys: pytest.CaptureFixture[str]) -> None:
+    posts = {2: "a", 5: "!", 7: "b"}
+    asked = [Post(posts[row], f"posts.txt, row {row}") if row in posts else None for row in range(1, 9)]
+    assert answer(Parrot(SYSTEM), asked, lambda _, said: said.text, as_json=False) == 1
+    assert capsys.readouterr().out == "\na\n\n\n\nb\n\n"
+    assert answer(Parrot(SYSTEM), asked, lambda _, said: said.text, as_json=True) == 1
+    assert [json.loads(line)["line"] for line in capsys.readouterr().out.splitlines()] == [2, 7]
 
 
 def test_neither_texts_nor_errors_can_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,7 +73,8 @@ class Check(Command):
         """Check all texts."""
         from espalier.cli import framed, progress
 
-        requests = read_requests(self.values["file"], self.given(), self.read, self.line)
+        lines = read_requests(self.values["file"], self.given(), self.read, self.line)
+        requests = [line for line in lines if line is not None]  # a text is checked, not written: no blank lines
         models().enter(self.values["profile"])
         with as_options(self.names):
             options = self.chosen(requests)

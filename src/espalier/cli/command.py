@@ -84,7 +84,10 @@ COMMON = (
     ),
     parameter("language", Language, "The language of the texts.", Language.zh),
     parameter("profile", str, "The profile of a clone; default: that of this folder, else nursery."),
-    parameter("file", Path, f"A file with one request a line, at most {MAX_TEXTS:,}; - is standard input."),
+    parameter(
+        "file", Path,
+        f"A file with one request a line, at most {MAX_TEXTS:,}; a blank line gives a blank line; - is standard input.",
+    ),
     parameter("json", bool, "Print one JSON object for each text."),
     parameter("quiet", bool, "Print no notes and no progress; errors stay.", None, "-q", callback=_be_quiet),
 )  # fmt: skip
@@ -142,10 +145,11 @@ class Command:
 
     def run(self) -> None:
         """Answer all requests. The exit status is 1 if one could not be read, or a result is not what was asked for."""
-        requests = read_requests(self.values["file"], self.given(), self.read, self.line)
+        lines = read_requests(self.values["file"], self.given(), self.read, self.line)
+        requests = [line for line in lines if line is not None]
         models().enter(self.values["profile"])  # --file is a path in the folder before
         with as_options(self.names):
-            missed = self.print(self.open(requests), requests)
+            missed = self.print(self.open(requests), lines)
         if missed:
             raise SystemExit(1)
 
@@ -196,8 +200,8 @@ class Command:
                 raise ConfigError(f"{texts:,} texts {what}", where=where, remedy=f"at most {most:,}")
         return writer
 
-    def print(self, writer: Any, requests: Sequence[Any]) -> int:
-        """Print the results, and draw them.
+    def print(self, writer: Any, lines: Sequence[Any]) -> int:
+        """Print the results, and draw them. A blank line, None, gives a blank line.
 
         Returns:
             The number of requests that could not be read, and of results that are not what was asked for.
@@ -207,7 +211,7 @@ class Command:
         results, out, kind = list[Any](), self.values.get("out"), type(self)
         page = partial(imported("page", kind.page, where=f"command {self.service}"), self.values)
         spaced, as_json = self.spaced and writer.n > 1, self.values.get("json", False)
-        missed = answer(writer, requests, page, as_json=as_json, spaced=spaced, then=results.append)
+        missed = answer(writer, lines, page, as_json=as_json, spaced=spaced, then=results.append)
         if out is not None and results:
             imported("drawing", kind.draw, where=f"command {self.service}")(results, out)
         return missed + sum(map(self.misses, results))

@@ -135,22 +135,40 @@ class Compose(Command):
     """Write texts under the structure of a sentence.
 
     The model reads the word boundaries and the parts of speech of the template. The text need not keep them. Below each
-    text stand the tokens and symbols of the template, and those of the text, which is tagged anew. A line of --file is
-    a template; its prompt and its topics, separated by spaces, may follow after tabs.
+    text stand the tokens and symbols of the template, and those of the text, which is tagged anew. With --pos and --pc
+    a structure is given itself, or in place of the template's own; a line that this command prints is one too. A line
+    of --file is a template; its prompt, its topics, separated by spaces, its pos and its pc may follow after tabs.
     """
 
     service, request, options, either = "compose", asked.TemplateRequest, asked.ComposeOptions, True
-    line, endings = "one template a line; after tabs its prompt, and its topics with spaces", (".svg", ".html")
+    line = "one template a line; after tabs its prompt, its topics with spaces, its pos and its pc"
+    endings = (".svg", ".html")
     without = ("language",)
     page, draw = "espalier.cli.printers:composition_page", "espalier.cli.drawings:composition_drawing"
     more = (parameter("out", Path, "An SVG or HTML file with both structures of each text.", resolve_path=True),)
 
+    def given(self) -> list[Any]:
+        """The request of the command line. Raises a ConfigError if it has neither a template nor a structure."""
+        found: list[Any] = super().given()
+        if found and self.values["template"] is None and not (found[0].pos or found[0].pc):
+            where = "--prompt" if found[0].prompt else "--topic"
+            if self.values["file"] is not None:
+                raise ConfigError("a file has its own", where=where, remedy="write it after a tab in each line")
+            raise ConfigError("no template", where=where, remedy="give --template as well, or --pos or --pc")
+        return found
+
     def language(self, requests: Sequence[asked.TemplateRequest]) -> str:
-        """The language of the first template that has words of a known language; a DataError if none has."""
+        """The language of the first template that has words of a known language; a DataError if none has.
+
+        Without a template it is that of the prompt, else that of the tags: Penn's are capitals, jieba's are not.
+        """
         from espalier.text.language import LANGUAGES, has_words, language_name, language_of
 
-        if found := next(filter(None, (language_of(request.template) for request in requests)), None):
+        texts = (request.template or request.prompt for request in requests)
+        if found := next(filter(None, map(language_of, texts)), None):
             return found
+        if tags := next((each.pos or "s" for each in requests if not each.template and (each.pos or each.pc)), None):
+            return "en" if any(map(str.isupper, tags.removeprefix("pos"))) else "zh"
         first, named = requests[0], [language_name(language) for language in LANGUAGES]
         what = f"neither {' nor '.join(named)}" if has_words(first.template) else "no words"
         raise DataError(what, file=first.name, remedy=f"give a sentence in {' or '.join(named)}")

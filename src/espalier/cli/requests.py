@@ -6,7 +6,6 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 
 from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request
@@ -17,8 +16,8 @@ MAX_CHARACTERS = 16_000_000  # of a file of requests
 
 def read_requests(
     file: Path | None, given: Sequence[Request], of: Callable[[list[str], str], Request], example: str
-) -> list[Request]:
-    """Requests of the command line, and one from each non-blank line of a file.
+) -> list[Request | None]:
+    """Requests of the command line, and one from each line of a file; None for a blank line.
 
     Args:
         file: "-" is standard input, which is also read if nothing else is given.
@@ -35,13 +34,17 @@ def read_requests(
         raise ConfigError("nothing is asked for", remedy=f"give an argument, or --file, or standard input: {example}")
     read = file is not None and str(file) != "-"
     name = str(file) if read else "standard input"
-    numbered = enumerate(io.StringIO(_text(name, Path(name) if read else None)), start=1)
-    lines = list(islice(((row, line) for row, line in numbered if line.strip()), MAX_TEXTS + 1))
-    if not lines:
+    lines = list(io.StringIO(_text(name, Path(name) if read else None)))
+    asked = sum(bool(line.strip()) for line in lines)
+    if not asked:
         raise DataError("no requests", file=name, remedy=example)
-    if len(lines) > MAX_TEXTS:
+    if asked > MAX_TEXTS:
         raise DataError("too many requests", file=name, remedy=f"at most {MAX_TEXTS:,}")
-    return [*given, *(of([part.strip() for part in line.split("\t")], f"{name}, row {row}") for row, line in lines)]
+    found = (
+        of([part.strip() for part in line.split("\t")], f"{name}, row {row}") if line.strip() else None
+        for row, line in enumerate(lines, start=1)
+    )
+    return [*given, *found]
 
 
 def _text(name: str, file: Path | None) -> str:

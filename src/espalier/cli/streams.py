@@ -17,7 +17,7 @@ from espalier.io.terminal import json_line
 #: The variable that is set where notes and progress are not wanted.
 QUIET = "ESPALIER_QUIET"
 #: What `espalier list` lists, in the singular.
-LISTED = ("model", "run", "tune", "template", "source")
+LISTED = ("model", "run", "tune", "template", "reader", "source")
 
 
 def told(error: EspalierError) -> str:

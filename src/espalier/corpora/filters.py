@@ -144,24 +144,32 @@ def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Qua
     return kept, quarantined
 
 
-def require(kept: int, quarantined: int, filters: Filters, *, corpus: str) -> None:
+def why_none(quarantined: Sequence[Quarantined]) -> str:
+    """Why no row was kept: how many have which reason, and the first one."""
+    if not quarantined:
+        return "no rows were read"
+    counts = Counter(row.reason for row in quarantined).most_common()
+    first, reasons = quarantined[0], ", ".join(f"{count:,} {reason}" for reason, count in counts)
+    return f"{reasons}; the first is {first.id}: {first.text[:80]!r}"
+
+
+def require(kept: int, quarantined: int, filters: Filters, *, corpus: str, why: str = "") -> None:
     """Check that rows are left, and that at most the fraction `max_bad_fraction` was quarantined.
 
     Args:
         kept: number of rows left.
         quarantined: number of rows quarantined by any stage.
         corpus: its name, for the message.
+        why: the reasons, for the message if no row is left.
 
     Raises:
         DataError: the corpus is empty, or too much of it was quarantined.
     """
     total = kept + quarantined
     if not kept:
-        why = f"all {total:,} rows were quarantined" if total else "no rows were read"
+        what = f"all {total:,} rows were quarantined{f' ({why})' if why else ''}" if total else "no rows were read"
         raise DataError(
-            f"the corpus is empty: {why}",
-            file=corpus,
-            remedy="see the reasons in its quarantine table; loosen its filters",
+            f"the corpus is empty: {what}", file=corpus, remedy="correct its reader's options, or loosen its filters"
         )
     if quarantined > filters.max_bad_fraction * total:
         raise DataError(

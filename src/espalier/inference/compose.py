@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar
@@ -12,10 +12,11 @@ from espalier.datasets.structure.encode import topic_ids
 from espalier.datasets.structure.structures import StructuredText
 from espalier.datasets.structure.vocabulary import UNKNOWN
 from espalier.datasets.vocabulary import UNK
+from espalier.inference.given_structure import alone, given_symbols, replaced
 from espalier.inference.requests import ComposeOptions, TemplateRequest
 from espalier.inference.results import Composition
 from espalier.inference.sampling import SamplingWriter
-from espalier.inference.texts import require_text, with_known_marks
+from espalier.inference.texts import require_text, with_ascii_marks, with_known_marks
 from espalier.inference.writer import attempt, note_unknown, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.parse import UNKNOWN as UNKNOWN_WORD
@@ -77,37 +78,62 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
         """Templates as structures for which the model has symbols and positions."""
 
         def readable(request: TemplateRequest) -> TemplateRequest:
-            require_text(request.template, self.system.language, request.name)
-            self._require_script(request.template, request.name)
+            given = self._given(request)
+            text = request.template or (request.prompt if given else "")
+            if text or not given:
+                require_text(text, self.system.language, request.name)
+                self._require_script(text, request.name)
             return request
 
         rows = attempt(requests, readable)
-        texts = parted(rows)[0]
+        texts = [each for each in parted(rows)[0] if each.template]
         sentences = [self._written(each.template, each.name) for each in texts]
         parses = iter(self.system.parse(sentences, [each.name for each in texts]))
         parsed = [
-            row if isinstance(row, EspalierError) else (place, row, next(parses)) for place, row in enumerate(rows)
+            row if isinstance(row, EspalierError) else (place, row, next(parses) if row.template else None)
+            for place, row in enumerate(rows)
         ]
         return attempt(parsed, lambda row: self._job(*row))
 
-    def _job(self, row: int, request: TemplateRequest, parse: Parse | EspalierError) -> ComposeJob:
+    def _job(self, row: int, request: TemplateRequest, parse: Parse | EspalierError | None) -> ComposeJob:
         if isinstance(parse, EspalierError):
             raise parse
-        template = self._structures(parse)
-        if template is None:
-            raise ConfigError(f"parser {self.system.parser_name} gives no tags", remedy="name one that does")
-        tokens, name = template.tokens, request.name
+        name, given = request.name, self._given(request)
+        prompt = self._written(request.prompt, f"{name}, prompt")
+        symbols = given_symbols(given, name)
+        if unread := [key for key in symbols if key not in self.system.vocabulary.structures]:
+            raise DataError(f"model {self.system.name} has no {unread[0]}", file=name, remedy="leave it out")
+        if parse is None:
+            template = alone(
+                symbols,
+                [token for word in _words_of(prompt) for token in tokens_of(word, self.system.language)],
+                self.system.language,
+                known=self.system.vocabulary.structures,
+                read=self.system.view.structures,
+                name=name,
+            )
+        else:
+            tagged = self._structures(parse)
+            if tagged is None:
+                raise ConfigError(f"parser {self.system.parser_name} gives no tags", remedy="name one that does")
+            template = replaced(tagged, symbols, name)
+        tokens = template.tokens
         if len(tokens) > (limit := int(self.system.settings.max_length)):
             raise DataError(f"{len(tokens)} tokens", file=name, remedy=f"at most {limit}, as in training")
-        self._require_symbols(template, name)
-        prompt = _prompt_length(self._written(request.prompt, f"{name}, prompt"), tokens, f"{name}, prompt")
-        topics = self._topics(request, join_tokens(tokens, self.system.language))
+        self._require_symbols(template, name, symbols)
+        length = _prompt_length(prompt, tokens, f"{name}, prompt")
+        topics = self._topics(request, join_tokens(tokens, self.system.language) if parse else "")
         read = len(topic_ids(topics, self.system.vocabulary)) if self.system.view.topic else 0
         if (longest := read + len(tokens) + 1 + self.decoder.extra_tokens) > self.system.positions:
             what = f"topics and texts of up to {longest} tokens, of a model that has {self.system.positions} positions"
             remedy = "give a shorter template" if self.frame else "give a shorter template, or use frame"
             raise DataError(what, file=name, remedy=remedy)
-        return ComposeJob(request, row, template, prompt, topics)
+        return ComposeJob(request, row, template, length, topics)
+
+    @staticmethod
+    def _given(request: TemplateRequest) -> dict[str, str]:
+        """The lines of symbols of a request, by their structures."""
+        return {name: line for name in ("pc", "pos") if (line := getattr(request, name))}
 
     def _require_script(self, text: str, name: str) -> None:
         """Raise a DataError if a text has words in another script, unless the model knows all their tokens."""
@@ -121,17 +147,17 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
         """A template, or its beginning, in the form of the training texts.
 
         Chinese text with unknown characters is converted to Simplified characters, like lyrics, and has no unknown
-        marks. For a model of PTB, English words are converted to the form of PTB.
+        marks. English is cut into the words of the Penn treebank, and for a model of PTB brought to PTB's form.
         """
         text, vocabulary = visible(text), self.system.vocabulary
         if self.system.language == "zh":
             unknown = any(vocabulary.id_of(character) == UNK for character in text)
             text = simplified(text, "tw2s") if unknown else text
             return with_known_marks(text, lambda character: vocabulary.id_of(character) != UNK, name)
-        if not has_ptb_form(vocabulary.words):
-            return text
+        text = with_ascii_marks(text, "en", name)
         found = None if UNKNOWN_WORD in text else penn_words(text)
-        return ptb_words(found[0] if found else text.split(), frozenset(vocabulary.words))
+        words = found[0] if found else text.split()
+        return ptb_words(words, frozenset(vocabulary.words)) if has_ptb_form(vocabulary.words) else list(words)
 
     def _structures(self, parse: Parse) -> StructuredText | None:
         """The structures of a tagged text; None without tags."""
@@ -140,7 +166,7 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
             return None
         return StructuredText.of(words, parse.tags, self.system.vocabulary.structures)
 
-    def _require_symbols(self, template: StructuredText, name: str) -> None:
+    def _require_symbols(self, template: StructuredText, name: str, given: Collection[str]) -> None:
         """Raise a DataError if the template has symbols that did not occur in training and the model reads them."""
         for structure in self.system.view.structures:
             symbols = template.symbols[structure]
@@ -149,7 +175,9 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
             if unknown:
                 found = dict.fromkeys(f"{symbols[place]} ({template.tokens[place]})" for place in unknown)
                 what = f"{structure} {', '.join(found)}, which the model's training texts do not have"
-                raise DataError(what, file=name, remedy="word it otherwise")
+                known = " ".join(sorted(self.system.vocabulary.symbols[structure]))
+                remedy = f"they have {known[:400]}" if structure in given else "word it otherwise"
+                raise DataError(what, file=name, remedy=remedy)
 
     def _topics(self, request: TemplateRequest, text: str) -> tuple[str, ...]:
         """The topic words of a request, else those of its template, chosen as in training.
@@ -163,6 +191,8 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
                 raise DataError(f"model {self.system.name} reads no topics", file=where, remedy="leave them out")
             return ()
         most = int(self.system.settings.topics)
+        if not request.topics and not text:
+            raise DataError("no topics, which the model reads", file=where, remedy="give them, or a sentence")
         if not request.topics:
             return tuple(keywords(text, most))
         if len(request.topics) > most:
@@ -225,6 +255,10 @@ def _data(jobs: Sequence[ComposeJob], vocabulary: StructureVocabulary) -> Struct
     return StructureData.of([job.request.name for job in jobs], columns, vocabulary)
 
 
+def _words_of(sentence: Sentence) -> Sequence[str]:
+    return sentence.split() if isinstance(sentence, str) else sentence
+
+
 def _prompt_length(prompt: Sentence, tokens: Sequence[str], where: str) -> int:
     """The number of a template's tokens in its prompt. Chinese words may be spaced;
 
@@ -234,7 +268,7 @@ def _prompt_length(prompt: Sentence, tokens: Sequence[str], where: str) -> int:
         DataError: the template does not begin with the prompt, or the prompt is longer than half of the template
             (section 4.5).
     """
-    words = prompt.split() if isinstance(prompt, str) else prompt
+    words = _words_of(prompt)
     ends, begins = [*accumulate(words, initial="")], [*accumulate(tokens, initial="")]
     if not set(ends) <= set(begins):
         shown = prompt if isinstance(prompt, str) else " ".join(prompt)

@@ -104,6 +104,7 @@ def _copy(folder: Path, to: Path, top: Path, added: Added) -> None:
         options=described.options if added.options is None else added.options,
         default_for=described.default_for if added.default_for is None else added.default_for,
         synthetic=described.synthetic if added.synthetic is None else added.synthetic,
+        plugins=described.plugins,
     )
     if added.posts:
         write_json(to / POSTS, added.posts)

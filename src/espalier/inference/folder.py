@@ -3,7 +3,8 @@
 `system.json`: `settings` of the dataset's encoding; `parser` and `expander`, folders relative to the model's, or null;
 `options` (optional): the model's own defaults of its services' options, {"reply": {"beam": 9}}; `default_for`
 (optional): the services and languages for which a released model is the default, ["generate.zh"]; `synthetic`
-(optional): true for a model that learned from texts of a grammar.
+(optional): true for a model that learned from texts of a grammar; `plugins` (optional): modules that must be imported
+before the model is loaded.
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
 `posts.json` (optional): posts in words, over which p(reply) is averaged (`--mmi`), [["你", "好"]].
 `checksums.json` (released models): `format`, and the SHA-256 of every file but the card, {"vocabulary.json": ...}.
@@ -47,6 +48,7 @@ class Description:
         default_for: services and languages, "generate.zh", for which commands take the model if none is named.
         posts: posts in words, over which the probability of a reply is averaged.
         synthetic: whether the model learned from texts of a grammar.
+        plugins: modules that register its parts.
     """
 
     settings: Mapping[str, Any]
@@ -57,6 +59,7 @@ class Description:
     default_for: tuple[str, ...] = ()
     posts: tuple[tuple[str, ...], ...] = ()
     synthetic: bool = False
+    plugins: tuple[str, ...] = ()
 
 
 def save_system(
@@ -69,6 +72,7 @@ def save_system(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     default_for: Sequence[str] = (),
     synthetic: bool = False,
+    plugins: Sequence[str] = (),
 ) -> None:
     """Add the files that `espalier.load` needs to a folder written by `save_model`.
 
@@ -79,6 +83,7 @@ def save_system(
         options: the model's own defaults, by service.
         default_for: services and languages, "generate.zh", for which it is the default.
         synthetic: whether it learned from texts of a grammar.
+        plugins: modules that register its parts.
     """
     paths = {"parser": parser, "expander": expander}
     relative = {name: None if path is None else Path(os.path.relpath(path, folder)) for name, path in paths.items()}
@@ -86,6 +91,7 @@ def save_system(
     own: dict[str, Any] = {"options": options} if options else {}
     own |= {"default_for": list(default_for)} if default_for else {}
     own |= {"synthetic": True} if synthetic else {}
+    own |= {"plugins": list(plugins)} if plugins else {}
     write_json(folder / SYSTEM, {"settings": dict(settings), **named, **own})
     if templates:
         write_json(folder / TEMPLATES, list(templates))
@@ -106,7 +112,7 @@ def read_system(folder: Path) -> Description:
         )
         settings = dict(value["settings"])
         options = {service: dict(own) for service, own in value.get("options", {}).items()}
-        default_for = tuple(map(str, value.get("default_for", ())))
+        default_for, plugins = (tuple(map(str, value.get(name, ()))) for name in ("default_for", "plugins"))
         synthetic = value.get("synthetic", False) is True
         file = folder / TEMPLATES
         templates = tuple(str(row["template"]) for row in read_json(file)) if file.exists() else ()
@@ -115,7 +121,7 @@ def read_system(folder: Path) -> Description:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         what = f"not what training writes ({error!r})"
         raise ArtifactError(what, where=file, remedy="train or export the model again") from error
-    return Description(settings, parser, expander, templates, options, default_for, posts, synthetic)
+    return Description(settings, parser, expander, templates, options, default_for, posts, synthetic, plugins)
 
 
 def write_checksums(folder: Path) -> None:

@@ -64,6 +64,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
         with restorable(folder):
             verify_checksums(folder)
+            _require_plugins(folder)
             model, _ = load_model(folder, seed)
             self.encoding = ARCHITECTURES.find(read_json(shape_of(folder))["arch"]).encoding
             description = read_system(folder)
@@ -171,3 +172,18 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         if getattr(self.settings, "trees", True) or not isinstance(self._parser, str | Path):
             return None
         return load_splitter(Path(self._parser))
+
+
+def _require_plugins(folder: Path) -> None:
+    """Raise a ConfigError if a model's architecture is that of modules that are not imported.
+
+    They are not imported here: a model's folder must not decide which code runs.
+    """
+    try:
+        plugins, arch = read_system(folder).plugins, read_json(folder / "model.json")["arch"]
+    except (ArtifactError, KeyError, TypeError):
+        return  # which the next steps say better
+    if plugins and arch not in ARCHITECTURES:
+        modules = ", ".join(plugins)
+        remedy = f"import {modules} first; in a clone, name it below plugins in params.yaml"
+        raise ConfigError(f"its architecture {arch} is of the module {modules}", where=folder, remedy=remedy)

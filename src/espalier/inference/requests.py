@@ -122,12 +122,18 @@ class Post:
 
 @dataclass(frozen=True)
 class TemplateRequest:
-    """A text whose structure is the template."""
+    """A text whose structure is the template, or a structure itself, or a text with a structure in place of its own."""
 
-    template: Annotated[str, Option("A sentence whose structure is kept; its language chooses the model.")]
+    template: Annotated[str, Option("A sentence whose structure is kept; its language chooses the model.")] = ""
     prompt: Annotated[str, Option("The template's own beginning, at most half of it, with which the texts begin.")] = ""
     topics: Annotated[tuple[str, ...], Option("A topic word; repeat it for more. Default: those of the template.")] = ()
     name: str = "template"
+    pos: Annotated[
+        str, Option("The parts of speech themselves, one for each token, or for each word of --pc: 'DT NN VBD'.")
+    ] = ""
+    pc: Annotated[
+        str, Option("The word boundaries themselves: 'S BE BME' is a word of one token, one of two and one of three.")
+    ] = ""
 
 
 @dataclass(frozen=True)

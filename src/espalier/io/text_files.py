@@ -24,21 +24,21 @@ def bytes_of(file: Path) -> bytes:
         raise ArtifactError(f"cannot be read: {error.strerror or error}", where=file) from error
 
 
-def text_of(file: Path) -> str:
-    """A raw file as UTF-8 text, with LF line ends and without a byte order mark.
+def text_of(file: Path, encoding: str = "utf-8", *, remedy: str = "convert the file to UTF-8") -> str:
+    """A raw file as text, with LF line ends and without a byte order mark.
 
     Raises:
         ArtifactError: the file does not exist.
-        DataError: the file is not UTF-8.
+        DataError: the file is not in the encoding.
     """
     data = bytes_of(file)
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data[: error.start].count(b"\n") + 1
-        raise DataError(
-            f"not UTF-8 ({error.reason})", file=file, row=row, remedy="convert the file to UTF-8"
-        ) from error
+        text = data.decode(encoding).removeprefix("\ufeff")
+    except UnicodeError as error:
+        start = error.start if isinstance(error, UnicodeDecodeError) else 0
+        reason = error.reason if isinstance(error, UnicodeDecodeError) else error
+        what, row = f"not {encoding.upper()} ({reason})", data[:start].count(b"\n") + 1
+        raise DataError(what, file=file, row=row, remedy=remedy) from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -6,7 +6,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from reprlib import Repr
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, Unpack, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -49,25 +49,40 @@ def check_options(
 ) -> None:
     """Check that options are keyword arguments of a function, have the declared types, and are complete.
 
+    Keyword arguments that are `Unpack` of a TypedDict, of which none is needed, are those of the TypedDict.
+
     Args:
         given: other parameters, which the caller of the function provides. Parameters without a type accept any value.
 
     Raises:
         ConfigError: a key is unknown or missing, or a value has the wrong type.
     """
+    fields, extra = options_of(function, given=given)
+    kinds: dict[str, Any] = dict(fields)
+    config = ConfigDict(strict=True, extra=extra, arbitrary_types_allowed=True, protected_namespaces=())
+    validated(create_model("Options", __config__=config, **kinds), dict(options), where, names="option")
+
+
+def options_of(
+    function: Callable[..., Any], *, given: Collection[str] = ()
+) -> tuple[dict[str, tuple[Any, Any]], Literal["forbid", "allow"]]:
+    """The options of a function, each with its type and its default (... for none), and what others are."""
     parameters = {name: each for name, each in inspect.signature(function).parameters.items() if name not in given}
     try:
         types = get_type_hints(function, include_extras=True)
     except NameError:  # a type that is imported for type checkers only
         types = {}
-    fields: dict[str, Any] = {
-        name: (types.get(name, Any), ... if each.default is each.empty else each.default)
-        for name, each in parameters.items()
-        if each.kind is not each.VAR_KEYWORD
-    }
-    extra: Any = "forbid" if len(fields) == len(parameters) else "allow"
-    config = ConfigDict(strict=True, extra=extra, arbitrary_types_allowed=True, protected_namespaces=())
-    validated(create_model("Options", __config__=config, **fields), dict(options), where, names="option")
+    fields: dict[str, tuple[Any, Any]] = {}
+    extra: Literal["forbid", "allow"] = "forbid"
+    for name, each in parameters.items():
+        kind = types.get(name, Any)
+        if each.kind is not each.VAR_KEYWORD:
+            fields[name] = kind, ... if each.default is each.empty else each.default
+        elif get_origin(kind) is Unpack:
+            fields |= {key: (own, None) for key, own in get_type_hints(get_args(kind)[0]).items()}
+        else:
+            extra = "allow"
+    return fields, extra
 
 
 def repeated(names: Iterable[str]) -> set[str]:

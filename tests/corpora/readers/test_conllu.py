@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from espalier.corpora.readers.conllu import read
-from espalier.corpora.records import Sentence
+from espalier.corpora.records import Sentence, table_of
+from espalier.corpora.splits import PublishedSplit, split_of
 from espalier.io.errors import ConfigError, DataError
 
 
@@ -47,6 +48,12 @@ def test_sentences_keep_their_trees_and_their_published_splits(tmp_path: Path) -
         target_heads="2 0 2",
         target_labels="nsubj root punct",
     )
+
+
+def test_one_s_own_files_are_read_by_any_name_which_is_their_split(tmp_path: Path) -> None:
+    rows = list(read({"mine": write(tmp_path, notes=LAMPS, dev=LAMPS)}, language="en"))
+    assert [row.id for row in rows] == ["mine-dev-000000", "mine-notes-000000"]
+    assert list(split_of(table_of(rows, Sentence), PublishedSplit(kind="published", test=()))) == ["dev", "train"]
 
 
 def test_the_treebanks_own_tags_can_be_read(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from espalier.corpora.filters import Filters, screen
-from espalier.corpora.readers.local import read_lines, read_tsv
+from espalier.corpora.readers.local import read_lines
+from espalier.corpora.readers.tables import read_tsv
 from espalier.corpora.records import Pair, Quarantined, Sentence, records_of, table_of
 from espalier.corpora.splits import GroupSplit, PublishedSplit, split_of
 from espalier.io.errors import ConfigError, DataError

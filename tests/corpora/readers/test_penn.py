@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers.penn import read_penn, read_ptb, read_tagged
+from espalier.corpora.readers.penn import read_mrg, read_penn, read_ptb, read_tagged
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 
@@ -106,3 +106,16 @@ def test_both_sources_are_needed(tmp_path: Path) -> None:
     folders = sources(tmp_path)
     with pytest.raises(ConfigError, match="reader ptb_tagged: sources penn; give it penn and ptb"):
         list(read_tagged({"penn": folders["penn"]}))
+
+
+def test_one_s_own_trees_are_read_by_any_name_and_a_malformed_one_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/train.mrg").write_text(LAMP + TRACES + "(S (NP (NN 灯)) (VP (VV 亮)))\n", encoding="utf-8")
+    (tmp_path / "README").write_text("not a tree")
+    first, none, last = read_mrg({"mine": tmp_path}, language="zh")
+    assert isinstance(first, Sentence) and first.id == "mine/more/train/1" and first.target_tree.startswith("(S (NP (")
+    assert isinstance(none, Quarantined) and (none.id, none.reason) == ("mine/more/train/2", "no words")
+    assert isinstance(last, Sentence) and (last.target, last.target_words) == ("灯亮", "灯 亮")
+    (tmp_path / "more/train.mrg").write_text("(NN a)\n(S (NN b)\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"train\.mrg, row 2: a bracket is not closed"):
+        list(read_mrg({"mine": tmp_path}, language="en"))

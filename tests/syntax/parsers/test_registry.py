@@ -58,7 +58,7 @@ def test_a_backend_of_ours_names_the_extra_that_installs_its_library(plugin: Non
         ("benepar", {"words": "jieba"}, "unknown option 'words'; allowed: batch_tokens, max_words"),
         ("jieba", {"batch": 3}, "unknown option 'batch'"),
         ("ltp", {"batch_tokens": 2.5}, "batch_tokens: Input should be a valid integer; it is 2.5"),
-        ("spacy", {"words": "pkuseg"}, "words: Input should be 'spacy', 'jieba' or 'spaces'; it is 'pkuseg'"),
+        ("spacy", {"words": "pkuseg"}, "words: Input should be 'spacy', 'jieba', 'spaces' or 'penn'; it is 'pkuseg'"),
     ],
 )
 def test_an_option_that_a_backend_does_not_have_is_one_line(backend: str, options: dict[str, Any], words: str) -> None:

@@ -177,6 +177,9 @@ def test_tags_alone_are_learnt_from_sentences_without_heads_and_words_are_those_
     (parse,) = parser.parse(["The dog sees a  do n't <unk>"])
     assert isinstance(parse, Parse) and parse.words == ("The", "dog", "sees", "a", "do", "n't", "<unk>")
     assert parse.tags[:3] == ("DET", "NOUN", "VERB") and parse.tags[-1] == "X" and not parse.heads
+    (parse,) = load(tmp_path / "model", words="penn").parse(['The "dog" doesn\'t see  a cat.'])
+    assert isinstance(parse, Parse)
+    assert parse.words == ("The", "``", "dog", "''", "does", "n't", "see", "a", "cat", ".")
     untagged = [Parse(parse.words) for parse in bank]
     with pytest.raises(DataError, match="no training sentence has tags;"):
         train_spacy(untagged, bank, config, tmp_path / "other", tmp_path / "scratch", seed=1)

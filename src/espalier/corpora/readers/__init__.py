@@ -110,9 +110,15 @@ READERS: Final = Registry[Reader](
         "weibo": Reader(Pair, "espalier.corpora.readers.weibo:read"),
         "xdailydialog": Reader(Pair, "espalier.corpora.readers.xdailydialog:read"),
         # Local files.
+        "dialogues": Reader(Pair, "espalier.corpora.readers.dialogues:read"),
         "lines": Reader(Sentence, "espalier.corpora.readers.local:read_lines"),
+        "lrc": Reader(Sentence, "espalier.corpora.readers.lrc:read"),
+        "mrg": Reader(Sentence, "espalier.corpora.readers.penn:read_mrg"),
+        "pairs": Reader(Pair, "espalier.corpora.readers.tables:read_pairs"),
         "poems": Reader(Verse, "espalier.corpora.readers.poems:read"),
-        "tsv": Reader(Pair, "espalier.corpora.readers.local:read_tsv"),
+        "sentences": Reader(Sentence, "espalier.corpora.readers.tables:read_sentences"),
+        "tsv": Reader(Pair, "espalier.corpora.readers.tables:read_tsv"),
+        "verse": Reader(Verse, "espalier.corpora.readers.tables:read_verse"),
         # The nursery's grammars.
         "dialogue_zh": Reader(
             Pair,

@@ -1,4 +1,4 @@
-"""CoNLL-U: the treebanks of Universal Dependencies with gold trees, in their published splits."""
+"""CoNLL-U: the treebanks of Universal Dependencies with gold trees, in their published splits; and one's own files."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def read(
 ) -> Iterator[Sentence | Quarantined]:
     """Every sentence of every file `<treebank>-ud-<split>.conllu`, with its words, tags, heads and labels.
 
+    Without a file of such a name, the files are one's own: the name of each, without .conllu, is its split.
+
     The text is the treebank's own if it has one and nothing was converted, else the joined words. Ids are `<source's
     name>-<split>-<number>`, from 0 in each file, as a split of kind `published` expects. A sentence with a tag that is
     not universal is quarantined as "unknown tag".
@@ -51,9 +53,12 @@ def read(
         )
     for origin, folder in folders.items():
         files = {match[1]: file for file in sorted(folder.glob("*.conllu")) if (match := _FILE.fullmatch(file.name))}
+        files = files or {file.stem: file for file in sorted(folder.glob("*.conllu"))}
         if not files:
             raise DataError(
-                "no <treebank>-ud-<split>.conllu", file=folder, remedy="run the download stage of its source"
+                "no <treebank>-ud-<split>.conllu",
+                file=folder,
+                remedy="run the download stage of its source",
             )
         for split, file in files.items():
             for number, sentence in enumerate(read_conllu(file, tags=tags)):

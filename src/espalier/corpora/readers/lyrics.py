@@ -29,7 +29,7 @@ _OTHER_SCRIPT = re.compile("[A-Za-z0-9０-９Ａ-Ｚａ-ｚ\u3040-\u30ff~]")
 _NOT_HAN = re.compile(f"[^{HAN}]")
 
 
-class _Song(NamedTuple):
+class Song(NamedTuple):
     """A song, or a chain of verses, with all its non-blank lines.
 
     Attributes:
@@ -69,10 +69,10 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
     groups: dict[str, str] = {}  # of each line
     for origin, folder in folders.items():
         for song in _songs(origin, folder):
-            yield from _pairs(song, groups)
+            yield from pairs_of(song, groups)
 
 
-def _pairs(song: _Song, groups: dict[str, str]) -> Iterator[Sentence | Quarantined]:
+def pairs_of(song: Song, groups: dict[str, str]) -> Iterator[Sentence | Quarantined]:
     """The pairs of a song, and its lines that are in no pair. Its lines are added to `groups`."""
     if song.titled and len(song.lines) == 1:
         yield quarantined(f"{song.id}.0", "title alone", song.lines[0])
@@ -104,7 +104,7 @@ def _pairs(song: _Song, groups: dict[str, str]) -> Iterator[Sentence | Quarantin
         yield quarantined(before[0], "no neighbour", before[1])
 
 
-def _group(song: _Song, texts: Sequence[str], groups: Mapping[str, str]) -> str:
+def _group(song: Song, texts: Sequence[str], groups: Mapping[str, str]) -> str:
     """The group that holds at least half of the lines of a song; else a new group."""
     shared = Counter(groups[text] for text in texts if text in groups).most_common(1)
     return shared[0][0] if shared and 2 * shared[0][1] >= len(texts) else song.id
@@ -126,7 +126,7 @@ def clean(line: str) -> tuple[str, str]:
     return "", f"under {SHORTEST} characters" if len(text) < SHORTEST else f"over {LONGEST} characters"
 
 
-def _songs(origin: str, folder: Path) -> Iterator[_Song]:
+def _songs(origin: str, folder: Path) -> Iterator[Song]:
     if (file := folder / SONGS).is_file():
         yield from _listed(origin, file)
     elif (file := folder / "lyrics_zh.txt").is_file():
@@ -138,7 +138,7 @@ def _songs(origin: str, folder: Path) -> Iterator[_Song]:
         for number, path in enumerate(files):
             lines = _written(text_of(path).split("\n"))
             if lines:
-                yield _Song(f"{origin}-{number:05d}", origin, lines, titled=True)
+                yield Song(f"{origin}-{number:05d}", origin, lines, titled=True)
 
 
 def _is_own(path: Path) -> bool:
@@ -162,24 +162,24 @@ def listed_songs(file: Path) -> Iterator[list[str]]:
         yield lines
 
 
-def _listed(origin: str, file: Path) -> Iterator[_Song]:
+def _listed(origin: str, file: Path) -> Iterator[Song]:
     for number, lines in enumerate(listed_songs(file)):
         if written := _written([part for line in lines for part in line.split("\n")]):
-            yield _Song(f"{origin}-{number:05d}", origin, written)
+            yield Song(f"{origin}-{number:05d}", origin, written)
 
 
-def _chains(origin: str, file: Path) -> Iterator[_Song]:
+def _chains(origin: str, file: Path) -> Iterator[Song]:
     lines = lines_of(file)
     if len(lines) % 2:
         raise DataError(f"{len(lines):,} lines are not pairs", file=file)
     chain, number = list[str](), 0
     for first, second in zip(lines[::2], lines[1::2], strict=True):
         if chain and chain[-1] != first:
-            yield _Song(f"{origin}-{number:05d}", origin, chain)
+            yield Song(f"{origin}-{number:05d}", origin, chain)
             chain, number = [], number + 1
         chain = [*chain, second] if chain else [first, second]
     if chain:
-        yield _Song(f"{origin}-{number:05d}", origin, chain)
+        yield Song(f"{origin}-{number:05d}", origin, chain)
 
 
 def _written(lines: Sequence[str]) -> list[str]:

@@ -1,4 +1,7 @@
-"""The Penn treebank: gold trees (`penn`), the form of PTB for language models (`ptb`), and both (`ptb_tagged`)."""
+"""The Penn treebank: gold trees (`penn`), the form of PTB for language models (`ptb`), and both (`ptb_tagged`).
+
+`mrg` reads one's own files of such trees.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from espalier.corpora.readers.files import recognized_sources, single_source
+from espalier.corpora.readers.files import files_of, recognized_sources, single_source
 from espalier.corpora.readers.rows import quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError, DataError
@@ -14,6 +17,9 @@ from espalier.io.text_files import lines_of
 from espalier.syntax.constituency import TreeError, clean, read_trees, tags, words, write_tree
 from espalier.syntax.parse import Parse, columns_of
 from espalier.syntax.parsers.penn_words import ptb_word
+from espalier.syntax.tree import Tree
+from espalier.text.language import Language
+from espalier.text.words import join_words
 
 
 def read_penn(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
@@ -37,15 +43,39 @@ def read_penn(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
         raise DataError("no document wsj_<number>.mrg", file=folder, remedy="run the download stage of its source")
     for file in files:
         for number, gold in enumerate(read_trees(file)):
-            id = f"penn-{file.stem}-{number:04d}"
-            try:
-                tree = clean(gold)
-            except TreeError:
-                yield quarantined(id, "no words", " ".join(words(gold)))
-                continue
-            parse = Parse(words(tree), tags(tree), write_tree(tree))
-            text = " ".join(parse.words)
-            yield Sentence(id=id, origin=origin, language="en", target=text, **columns_of(parse, "target"))
+            yield _sentence(f"penn-{file.stem}-{number:04d}", gold, origin, "en")
+
+
+def read_mrg(folders: Mapping[str, Path], *, language: Language) -> Iterator[Sentence | Quarantined]:
+    """Every tree of one's own files of Penn trees, cleaned as in the reader `penn`.
+
+    Ids are `<source>/<file without its last suffix>/<number>`, from 1. For a split of kind `published`, a file
+    `train.mrg` is therefore the split `train`.
+
+    Args:
+        folders: source names and their folders; if one has files that end in .mrg, others in it are not read.
+        language: language of the sentences; for "zh", words are joined without spaces.
+
+    Raises:
+        ConfigError: there is no source.
+        DataError: a source has no files, or a tree cannot be read; the message gives file and line.
+    """
+    files = files_of(folders, "mrg")
+    trees = {origin for origin, file, _ in files if file.suffix == ".mrg"}
+    for origin, file, name in files:
+        if origin not in trees or file.suffix == ".mrg":
+            for number, gold in enumerate(read_trees(file), start=1):
+                yield _sentence(f"{origin}/{name}/{number}", gold, origin, language)
+
+
+def _sentence(id: str, gold: Tree, origin: str, language: Language) -> Sentence | Quarantined:
+    try:
+        tree = clean(gold)
+    except TreeError:
+        return quarantined(id, "no words", " ".join(words(gold)))
+    parse = Parse(words(tree), tags(tree), write_tree(tree))
+    text = join_words(parse.words, language)
+    return Sentence(id=id, origin=origin, language=language, target=text, **columns_of(parse, "target"))
 
 
 _PTB_SPLITS = ("train", "valid", "test")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from espalier.corpora.readers.english import tokens_in
@@ -35,8 +35,7 @@ def read(folders: Mapping[str, Path], *, language: str, rhyme: str = "") -> Iter
         ConfigError: there is no source, or the scheme has characters other than letters and ".".
         DataError: a source has no files, or a file is not UTF-8; the message names the file and the row.
     """
-    if not all(letter == "." or letter.isalpha() for letter in rhyme):
-        raise ConfigError(f"rhyme {rhyme!r}", where="reader poems", remedy="a letter for each line, . for none")
+    check_rhyme(rhyme, "poems")
     for origin, file, name in files_of(folders, "poems"):
         for row, lines in _stanzas(lines_of(file)):
             yield _poem(f"{origin}/{name}/{row}", lines, origin, language, rhyme)
@@ -54,22 +53,53 @@ def _stanzas(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _poem(id: str, lines: list[str], origin: str, language: str, rhyme: str) -> Verse | Quarantined:
-    text = "\n".join(lines)
     title = lines[0].lstrip(TITLE).strip() if lines[0].startswith(TITLE) else ""
-    body = "\n".join(lines[1:] if lines[0].startswith(TITLE) else lines)
-    if reason := fault_of(text):
+    body = lines[1:] if lines[0].startswith(TITLE) else lines
+    if not body and not fault_of(lines[0]):
+        return quarantined(id, "title without lines", lines[0])
+    return poem_of(id, body, origin, language, rhyme, title=title, text="\n".join(lines))
+
+
+def check_rhyme(rhyme: str, reader: str) -> None:
+    """Raise a ConfigError if a rhyme scheme has characters other than letters and "."."""
+    if not all(letter == "." or letter.isalpha() for letter in rhyme):
+        raise ConfigError(f"rhyme {rhyme!r}", where=f"reader {reader}", remedy="a letter for each line, . for none")
+
+
+def poem_of(
+    id: str,
+    lines: Sequence[str],
+    origin: str,
+    language: str,
+    rhyme: str,
+    *,
+    title: str = "",
+    author: str = "",
+    group: str = "",
+    text: str = "",
+) -> Verse | Quarantined:
+    """A poem of lines, each of which is a unit; blank lines are none. Quarantined as the reader `poems` says.
+
+    Args:
+        text: the raw text, for the quarantine; default: the lines.
+    """
+    body = [seen for line in lines if (seen := visible(line).strip())]
+    text = text or "\n".join(body)
+    if reason := fault_of(f"{title}{author}") or fault_of(text):
         return quarantined(id, reason, text)
     if not body:
-        return quarantined(id, "title without lines", text)
-    units = tokens_in(body) if language == "en" else [list("".join(line.split())) for line in body.split("\n")]
+        return quarantined(id, "no lines", text)
+    zh = language == "zh"
+    units = [list("".join(line.split())) for line in body] if zh else tokens_in("\n".join(body))
     if any(all(is_mark(token) for token in unit) for unit in units):
         return quarantined(id, "line without words", text)
     return Verse(
         id=id,
         origin=origin,
         language=language,
-        target=join_units(join_tokens(unit, "zh" if language == "zh" else "en") for unit in units),
-        author="",
+        target=join_units(join_tokens(unit, "zh" if zh else "en") for unit in units),
+        author=author,
         tune=title,
         rhyme=rhyme if len(rhyme) == len(units) else "." * len(units),
+        group=group,
     )

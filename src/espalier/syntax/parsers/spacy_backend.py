@@ -21,6 +21,7 @@ from espalier.syntax.dependency import Dependencies, attach_roots, mistake
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.jieba_backend import cut_words
 from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence, are_words
+from espalier.syntax.parsers.penn_words import penn_words
 
 #: The file that describes a pipeline.
 CONFIG: Final = "config.cfg"
@@ -36,7 +37,7 @@ ROOT: Final = "root"
 def load(
     model: str | Path,
     *,
-    words: Literal["spacy", "jieba", "spaces"] | None = None,
+    words: Literal["spacy", "jieba", "spaces", "penn"] | None = None,
     max_words: int = 200,
     batch: int = 64,
 ) -> SpacyParser:
@@ -45,9 +46,9 @@ def load(
     Args:
         model: the name of an installed pipeline such as "en_core_web_sm", or the path of one written by `train_spacy`
             or spaCy.
-        words: how texts are split into words: by the pipeline's tokenizer, by `cut_words`, or only at spaces. The
-            default is the pipeline's tokenizer, or `cut_words` if that tokenizer would split Chinese into characters,
-            as in pipelines trained here.
+        words: how texts are split into words: by the pipeline's tokenizer, by `cut_words`, only at spaces, or into the
+            words of the Penn treebank (`penn_words`). The default is the pipeline's tokenizer, or `cut_words` if that
+            tokenizer would split Chinese into characters, as pipelines trained here do.
         max_words: longer sentences are refused as "too long".
         batch: number of sentences in a batch.
 
@@ -65,8 +66,8 @@ def load(
     parts = [f"spacy {version('spacy')}", name]
     if words == "jieba":
         parts.append(f"words by jieba {version('jieba')}")
-    if words == "spaces":
-        parts.append("words by spaces")
+    if words in ("spaces", "penn"):
+        parts.append(f"words by {words}")
     return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
 
 
@@ -90,7 +91,7 @@ class SpacyParser:
         self,
         nlp: Language,
         signature: str,
-        words: Literal["spacy", "jieba", "spaces"] = "spacy",
+        words: Literal["spacy", "jieba", "spaces", "penn"] = "spacy",
         max_words: int = 200,
         batch: int = 64,
     ) -> None:
@@ -129,6 +130,11 @@ class SpacyParser:
                 words = cut_words(sentence)
             elif self._words == "spaces":
                 words = sentence.split()
+            elif self._words == "penn":
+                found = penn_words(sentence)
+                if found is None:
+                    return NO_ROUND_TRIP
+                words, text = list(found[0]), "".join(found[0])  # it compares them itself: " is `` or '' there
             else:
                 tokens = [token for token in self._nlp.tokenizer(sentence) if not token.is_space]
                 words, norms = [token.text for token in tokens], [token.norm_ for token in tokens]

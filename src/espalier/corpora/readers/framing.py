@@ -1,0 +1,179 @@
+"""Rows of one's own files: CSV, TSV, JSON Lines and JSON differ in how they frame a row, and in nothing else."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args
+
+from espalier.corpora.readers.files import files_of, json_in
+from espalier.io.errors import ConfigError, DataError
+from espalier.io.text_files import text_of
+
+Form = Literal["csv", "tsv", "json", "jsonl"]
+#: Encodings of files that programs and old web pages write. GB18030 includes GBK and GB2312.
+Encoding = Literal["utf-8", "utf-16", "gb18030", "big5", "cp1252"]
+ENCODINGS: Final[tuple[Encoding, ...]] = get_args(Encoding)
+#: The form of a file by the end of its name.
+FORMS: Final[Mapping[str, Form]] = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
+}  # fmt: skip
+
+
+UNREADABLE: Final = f"convert the file to UTF-8, or give its encoding: {', '.join(ENCODINGS)}"
+
+
+class Framing(TypedDict, total=False):
+    """How the rows of a file are framed. What is not given follows from the file's name."""
+
+    form: Form
+    #: Between the fields of csv (",") and of tsv (a tab).
+    separator: str
+    #: Whether a field that begins with a quotation mark ends with one: csv yes, tsv no.
+    quotes: bool
+    #: utf-8.
+    encoding: Encoding
+    #: Of json: the key of the list of rows, with dots for keys inside; "" if the file is the list, or maps ids to rows.
+    within: str
+
+
+class Row(NamedTuple):
+    """A row of a file.
+
+    Attributes:
+        number: the line on which it begins, from 1; in JSON its place in the list.
+        value: its fields, in the order of the file; in JSON whatever stands there.
+        fault: why it cannot be read; "" if it can.
+        text: the row as it stands in the file, or as JSON.
+    """
+
+    number: int
+    value: Any
+    fault: str
+    text: str
+
+
+class OwnRow(NamedTuple):
+    """A row with the id of its record and the name of its source."""
+
+    id: str
+    origin: str
+    row: Row
+
+
+def own_rows(folders: Mapping[str, Path], reader: str, framing: Framing, *, header: bool = False) -> Iterator[OwnRow]:
+    """Every row of every file, in the order of sources, paths and rows.
+
+    Ids are `<source>/<file without its last suffix>/<row>`. For a split of kind `published`, a file `train.csv` is
+    therefore the split `train`.
+
+    Args:
+        header: whether the first row of csv and tsv names the fields; the values of the others are then mappings.
+
+    Raises:
+        ConfigError: there is no source, or the separator is not one character.
+        DataError: a source has no files, or a file is not in its encoding or form; the message names file and row.
+    """
+    if len(framing.get("separator", ",")) != 1 or framing.get("separator") in ("\n", "\r", '"', "\0"):
+        what = f"separator {framing.get('separator', '')!r}"
+        raise ConfigError(what, where=f"reader {reader}", remedy="one character between two fields")
+    for origin, file, name in files_of(folders, reader):
+        for row in rows_of(file, framing, header=header):
+            yield OwnRow(f"{origin}/{name}/{row.number}", origin, row)
+
+
+def rows_of(file: Path, framing: Framing, *, header: bool = False) -> Iterator[Row]:
+    """Every row of a file, as in `own_rows`. Blank lines of csv and jsonl are no rows.
+
+    Raises:
+        DataError: as in `own_rows`.
+    """
+    form = framing.get("form") or FORMS.get(file.suffix.lower())
+    if form is None:
+        raise DataError("a file of no known form", file=file, remedy=f"give form: {', '.join(get_args(Form))}")
+    text = text_of(file, framing.get("encoding", "utf-8"), remedy=UNREADABLE)
+    match form:
+        case "json":
+            yield from _listed(json_in(text, file), framing.get("within", ""), file)
+        case "jsonl":
+            yield from _json_lines(text, file)
+        case _:
+            comma = form == "csv"
+            separator, quotes = framing.get("separator", "," if comma else "\t"), framing.get("quotes", comma)
+            rows = _quoted(text, separator, file) if quotes else _split(text, separator, blank=not comma)
+            yield from _named(rows, file) if header else rows
+
+
+def _split(text: str, separator: str, *, blank: bool) -> Iterator[Row]:
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), start=1):
+        if line or blank:
+            yield Row(number, line.split(separator), "", line)
+
+
+def _quoted(text: str, separator: str, file: Path) -> Iterator[Row]:
+    lines = [f"{line}\n" for line in text.removesuffix("\n").split("\n")]  # as all readers part lines
+    rows = csv.reader(lines, delimiter=separator, strict=True)
+    start = 1
+    try:
+        for fields in rows:
+            if fields:
+                yield Row(start, fields, "", "".join(lines[start - 1 : rows.line_num]).removesuffix("\n"))
+            start = rows.line_num + 1
+    except csv.Error as error:
+        remedy = "double a quotation mark inside quotation marks; or give quotes: false, if none encloses a field"
+        raise DataError(f"not valid CSV ({error})", file=file, row=start, remedy=remedy) from error
+
+
+def _named(rows: Iterator[Row], file: Path) -> Iterator[Row]:
+    """The rows below a header, each as a mapping from the header's names."""
+    head = next(rows, None)
+    if head is None:
+        raise DataError("no rows", file=file, remedy="its first row names the fields")
+    names = [name.strip() for name in head.value]
+    for row in rows:
+        if len(row.value) == len(names):
+            yield row._replace(value=dict(zip(names, row.value, strict=True)))
+        else:
+            yield row._replace(value={}, fault="wrong number of fields")
+
+
+def _json_lines(text: str, file: Path) -> Iterator[Row]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield Row(number, json_in(line, file, number), "", line)
+            except DataError:
+                yield Row(number, None, "not valid JSON", line)
+
+
+def _listed(value: Any, within: str, file: Path) -> Iterator[Row]:
+    for key in filter(None, within.split(".")):
+        if not isinstance(value, dict) or key not in value:
+            raise DataError(f"no {within}", file=file, remedy="name the key of the list of rows: within")
+        value = value[key]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list):
+        raise DataError("no list of rows", file=file, remedy="name the key of the list of rows: within")
+    for number, each in enumerate(value, start=1):
+        yield Row(number, each, "", json.dumps(each, ensure_ascii=False))
+
+
+def value_at(value: Any, path: str) -> Any:
+    """What stands at a key of a mapping, or at keys inside with dots: "translation.en"; None if nothing does."""
+    if isinstance(value, Mapping) and path in value:
+        return value[path]
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def lines_at(value: Any, path: str) -> list[str] | None:
+    """The lines of a text, or of a list of texts, at a key; None if there is neither. Numbers are texts."""
+    found = value_at(value, path)
+    parts: Sequence[Any] = found if isinstance(found, list) else [found]
+    if not all(isinstance(part, str | int | float) for part in parts):
+        return None
+    return [line for part in parts for line in str(part).split("\n")]
