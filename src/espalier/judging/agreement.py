@@ -127,7 +127,7 @@ def _alpha(counts: Counts, ordered: bool) -> _Parts:
     raters = counts.sum(1)
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(answers, dtype=np.int64)
     weights = np.where(raters >= 2, 1 / np.maximum(raters - 1, 1), 0.0)
-    statistics: Array = (pairs * weights[:, None, None]).reshape(len(counts), answers**2)
+    statistics = np.asarray(pairs * weights[:, None, None], dtype=np.float64).reshape(len(counts), answers**2)
 
     def of_sums(sums: Array) -> Array:
         coincidences = sums.reshape(*sums.shape[:-1], answers, answers)
