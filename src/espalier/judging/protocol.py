@@ -49,6 +49,11 @@ class Criterion(Strict):
         """The values of the levels."""
         return tuple(range(self.lowest, self.lowest + len(self.levels)))
 
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """(value, meaning) of each level."""
+        return list(zip(map(str, self.values), self.levels, strict=True))
+
 
 def _listed(value: object) -> object:
     """Allow fluency, or [fluency, meaning], in YAML."""

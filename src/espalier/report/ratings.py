@@ -20,9 +20,9 @@ import numpy.typing as npt
 from espalier.io.errors import DataError
 from espalier.metrics.bootstrap import percentile_interval, resampled_sums, sums_by_group
 from espalier.report.comparisons import RESAMPLES, SEED
-from espalier.report.examples import best_of, column_of
 from espalier.report.printed import PrintedSheet
 from espalier.report.results import RunResult
+from espalier.tasks.lists import best_of, column_of
 from espalier.text.words import join_words
 
 #: Spreadsheets read a cell that begins with one of these as a formula.

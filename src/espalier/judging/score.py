@@ -1,0 +1,308 @@
+"""What a panel of raters says of the systems: means, shares, agreement and claims, with and without careless raters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+
+from espalier.judging.agreement import COEFFICIENTS, Agreement, agreement
+from espalier.judging.answers import Answers
+from espalier.judging.means import Estimate, Rated, difference_of, mean_of, share_of
+from espalier.judging.protocol import FIRST, SECOND, TIE, Claim
+from espalier.judging.sample import Item, Sample, Source
+from espalier.metrics.holm import holm
+
+#: A rater fails who answers more than this share of the attention checks otherwise than they ask.
+MAY_FAIL: Final = 0.25
+#: A claim is decided where its adjusted p is below this.
+SIGNIFICANT: Final = 0.05
+#: The names of the values of a pair, from the side of the first system.
+OUTCOMES: Final = {1: "win", 0: "tie", -1: "loss"}
+
+Verdict = Literal["holds", "reversed", "undecided", "not computed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RaterLine:
+    """What is known of a rater.
+
+    Attributes:
+        answers: number of answers, with those to copies and checks.
+        checks: number of attention checks; `wrong` of them were answered otherwise than asked.
+        again: number of answers to copies; `same` of them equal the first answer.
+        with_others: correlation of the rater's answers with the mean of the others'; None if undefined.
+    """
+
+    rater: str
+    file: str
+    answers: int
+    checks: int
+    wrong: int
+    again: int
+    same: int
+    with_others: float | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the rater failed the attention checks."""
+        return self.wrong > MAY_FAIL * self.checks
+
+
+@dataclass(frozen=True, slots=True)
+class SystemLine:
+    """The ratings of one system; in pairs, of the first system beside this one.
+
+    Attributes:
+        texts: number of its rated texts, pairs or sets.
+        empty: number of its texts without words, which are not rated.
+        measures: by name, as `measure_names` lists them. Shares are in percent.
+        kappa: Fleiss' kappa over its texts, by criterion.
+    """
+
+    system: str
+    texts: int
+    empty: int
+    measures: Mapping[str, Estimate]
+    kappa: Mapping[str, Agreement]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLine:
+    """A claim on one criterion: the better system's gain, with p adjusted by Holm over all claims of the protocol."""
+
+    claim: Claim
+    criterion: str
+    gain: Estimate
+    p_holm: float | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the claim is borne out."""
+        if self.p_holm is None or self.gain.value is None:
+            return "not computed"
+        if self.p_holm >= SIGNIFICANT:
+            return "undecided"
+        return "holds" if self.gain.value > 0 else "reversed"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The result of some raters. `agreement` has all coefficients of each criterion, over all texts."""
+
+    raters: tuple[str, ...]
+    systems: tuple[SystemLine, ...]
+    agreement: Mapping[str, tuple[Agreement, ...]]
+    claims: tuple[ClaimLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The result of all raters, and that of those who passed the checks; None if all passed, or none did."""
+
+    raters: tuple[RaterLine, ...]
+    everyone: Panel
+    passed: Panel | None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A rating of one text: of a pair, how much better the first system's text is; of a set, best 1, worst -1."""
+
+    criterion: str
+    source: Source
+    input: str
+    rater: str
+    value: int
+
+
+def judged(sample: Sample, answers: Sequence[Answers]) -> Judged:
+    """The result of checked answers (`espalier.judging.answers.merged`)."""
+    lines = tuple(_rater_line(sample, one, answers) for one in answers)
+    failed = {line.rater for line in lines if line.failed}
+    rest = [one for one in answers if one.rater not in failed]
+    return Judged(lines, panel(sample, answers), panel(sample, rest) if failed and rest else None)
+
+
+def panel(sample: Sample, answers: Sequence[Answers]) -> Panel:
+    """The result of these raters alone."""
+    protocol = sample.protocol
+    observed = observations(sample, answers)
+    raters = {one.rater: place for place, one in enumerate(answers)}
+    inputs = {one: place for place, one in enumerate(sorted({item.input for item in sample.items}))}
+    rated: dict[tuple[str, str], Rated] = {}
+    for criterion in protocol.criteria:
+        for system in protocol.systems:
+            own = [each for each in observed if (each.criterion, each.source.system) == (criterion, system)]
+            rated[criterion, system] = Rated(
+                np.array([each.value for each in own], dtype=np.float64),
+                np.array([inputs[each.input] for each in own], dtype=np.int64),
+                np.array([raters[each.rater] for each in own], dtype=np.int64),
+            )
+    systems = protocol.systems[1:] if protocol.design == "pairs" else protocol.systems
+    return Panel(
+        tuple(raters),
+        tuple(_system_line(sample, system, rated, answers) for system in systems),
+        {criterion: _agreement(sample, criterion, answers) for criterion in protocol.criteria},
+        _claims(sample, rated),
+    )
+
+
+def observations(sample: Sample, answers: Sequence[Answers]) -> list[Observation]:
+    """The ratings of all texts, without those of copies and checks. A text of several systems is rated for each."""
+    found = []
+    for one in answers:
+        for item in _judged_items(sample):
+            for criterion in sample.protocol.criteria:
+                for source, value in _values(sample, item, criterion, one):
+                    found.append(Observation(criterion, source, item.input, one.rater, value))
+    return found
+
+
+def _judged_items(sample: Sample) -> list[Item]:
+    return [item for item in sample.items if item.sources and item.repeats is None]
+
+
+def _values(sample: Sample, item: Item, criterion: str, answers: Answers) -> list[tuple[Source, int]]:
+    """The value that a rater gave to each text of an item; none where the answer is missing."""
+    given = answers.answers
+    if sample.protocol.design == "scale":
+        answer = given.get((item.number, criterion))
+        return [] if answer is None else [(source, int(answer)) for source in item.sources[0]]
+    if sample.protocol.design == "pairs":
+        answer = given.get((item.number, criterion))
+        # The side of the first system, and whose text stands on the other.
+        side = FIRST if item.sources[0][0].system == sample.protocol.systems[0] else SECOND
+        other = item.sources[1 if side == FIRST else 0][0]
+        return [] if answer is None else [(other, 0 if answer == TIE else 1 if answer == side else -1)]
+    best, worst = (given.get((item.number, f"{criterion}_{end}")) for end in ("best", "worst"))
+    if best is None or worst is None:
+        return []
+    value = {best: 1, worst: -1}
+    return [(sources[0], value.get(str(place), 0)) for place, sources in enumerate(item.sources, start=1)]
+
+
+def measure_names(sample: Sample, criterion: str) -> dict[str, int | None]:
+    """The names of the measures of a criterion, each with the value whose share it is; None for the mean."""
+    if sample.protocol.design == "pairs":
+        return {f"{criterion}_{name}": value for value, name in OUTCOMES.items()}
+    shares = {f"{criterion}_{value}": value for value in sample.protocol.criteria[criterion].values}
+    return {criterion: None, **shares}
+
+
+def _system_line(
+    sample: Sample, system: str, rated: Mapping[tuple[str, str], Rated], answers: Sequence[Answers]
+) -> SystemLine:
+    measures: dict[str, Estimate] = {}
+    kappa: dict[str, Agreement] = {}
+    for criterion in sample.protocol.criteria:
+        own = rated[criterion, system]
+        for name, value in measure_names(sample, criterion).items():
+            measures[name] = mean_of(own) if value is None else _percent(share_of(own, value))
+        if sample.protocol.design != "best_worst":
+            (kappa[criterion],) = _agreement(sample, criterion, answers, system)
+    texts = sum(source.system == system for item in _judged_items(sample) for each in item.sources for source in each)
+    return SystemLine(system, texts, sample.empty.get(system, 0), measures, kappa)
+
+
+def _percent(estimate: Estimate) -> Estimate:
+    value, low, high = (None if x is None else 100 * x for x in (estimate.value, estimate.low, estimate.high))
+    return replace(estimate, value=value, low=low, high=high)
+
+
+def _agreement(sample: Sample, criterion: str, answers: Sequence[Answers], system: str = "") -> tuple[Agreement, ...]:
+    """All coefficients over all texts, or Fleiss' kappa over those of one system."""
+    design = sample.protocol.design
+    counts: list[list[int]] = []
+    inputs: list[str] = []
+    if design == "best_worst":
+        places = [str(place) for place in range(1, max(len(item.texts) for item in sample.items) + 1)]
+        for item in _judged_items(sample):
+            for end in ("best", "worst"):
+                named = [one.answers.get((item.number, f"{criterion}_{end}")) for one in answers]
+                counts.append([named.count(place) for place in places])
+                inputs.append(item.input)
+    else:
+        values = list(OUTCOMES) if design == "pairs" else list(sample.protocol.criteria[criterion].values)
+        for item in _judged_items(sample):
+            by_source: dict[Source, list[int]] = {}
+            for one in answers:
+                for source, value in _values(sample, item, criterion, one):
+                    by_source.setdefault(source, []).append(value)
+            own = [given for source, given in by_source.items() if not system or source.system == system]
+            for given in own if system else own[:1]:
+                counts.append([given.count(value) for value in values])
+                inputs.append(item.input)
+    width = len(counts[0]) if counts else 2
+    table = np.array(counts, dtype=np.int64).reshape(-1, width)
+    wanted = ("kappa",) if system else tuple(COEFFICIENTS)
+    return tuple(agreement(name, table, inputs, ordered=design != "best_worst") for name in wanted)
+
+
+def _claims(sample: Sample, rated: Mapping[tuple[str, str], Rated]) -> tuple[ClaimLine, ...]:
+    lines = [
+        ClaimLine(claim, criterion, _gain(sample, claim, criterion, rated), None)
+        for claim in sample.protocol.claims
+        for criterion in claim.criteria
+    ]
+    adjusted = iter(holm([line.gain.p for line in lines if line.gain.p is not None]))
+    return tuple(line if line.gain.p is None else replace(line, p_holm=next(adjusted)) for line in lines)
+
+
+def _gain(sample: Sample, claim: Claim, criterion: str, rated: Mapping[tuple[str, str], Rated]) -> Estimate:
+    """The better system's mean minus the worse's; of shares and pairs in percentage points."""
+    if sample.protocol.design == "pairs":
+        ours = claim.better == sample.protocol.systems[0]
+        own = rated[criterion, claim.worse if ours else claim.better]
+        return _percent(mean_of(own if ours else own._replace(values=-own.values)))
+    pair = [rated[criterion, system] for system in (claim.better, claim.worse)]
+    if claim.level is None:
+        return difference_of(*pair)
+    return _percent(difference_of(*(own._replace(values=(own.values == claim.level).astype(float)) for own in pair)))
+
+
+def _rater_line(sample: Sample, one: Answers, answers: Sequence[Answers]) -> RaterLine:
+    own = [sample.item(number) for number in sample.orders[one.rater]]
+    checks = [item for item in own if item.expected]
+    wrong = sum(
+        any(one.answers.get((item.number, question)) != answer for question, answer in item.expected.items())
+        for item in checks
+    )
+    pairs = [
+        (one.answers.get((item.number, question)), one.answers.get((item.repeats, question)))
+        for item in own
+        if item.repeats is not None
+        for question in sample.protocol.questions
+    ]
+    both = [(again, first) for again, first in pairs if again is not None and first is not None]
+    return RaterLine(
+        one.rater,
+        one.file,
+        len(one.answers),
+        len(checks),
+        wrong,
+        len(both),
+        sum(again == first for again, first in both),
+        _with_others(sample, one, answers),
+    )
+
+
+def _with_others(sample: Sample, one: Answers, answers: Sequence[Answers]) -> float | None:
+    """The mean over criteria of the correlation with the mean of the other raters."""
+    correlations = []
+    for criterion in sample.protocol.criteria:
+        own, rest = list[float](), list[float]()
+        for item in _judged_items(sample):
+            mine = [value for _, value in _values(sample, item, criterion, one)]
+            others = [
+                [value for _, value in _values(sample, item, criterion, other)] for other in answers if other is not one
+            ]
+            others = [values for values in others if values]
+            if mine and others:
+                own += mine
+                rest += np.mean(others, axis=0).tolist()
+        if len(set(own)) > 1 and len(set(rest)) > 1:
+            correlations.append(float(np.corrcoef(own, rest)[0, 1]))
+    return float(np.mean(correlations)) if correlations else None
