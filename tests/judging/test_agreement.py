@@ -110,9 +110,11 @@ def test_the_interval_of_kappa_covers_the_true_one_and_draws_the_texts_of_an_inp
     covered, alone = 0, 0
     for _ in range(200):
         counts = texts(60)
-        low, high = agreement("kappa", counts, np.repeat(np.arange(60), 2).tolist(), ordered=False).interval or (0, 0)
+        low, high = agreement(
+            "kappa", counts, np.repeat(np.arange(60), 2).tolist(), ordered=False, resamples=400
+        ).interval or (0, 0)
         covered += low <= 0.4 <= high
-        low, high = agreement("kappa", counts, np.arange(120).tolist(), ordered=False).interval or (0, 0)
+        low, high = agreement("kappa", counts, np.arange(120).tolist(), ordered=False, resamples=400).interval or (0, 0)
         alone += low <= 0.4 <= high
     assert covered > 180 > alone
 

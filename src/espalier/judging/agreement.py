@@ -72,13 +72,21 @@ class Agreement:
         return next((words for bound, words in _KAPPA if self.value > bound), "no better than chance")
 
 
-def agreement(coefficient: Coefficient, counts: Counts, inputs: Sequence[Hashable], *, ordered: bool) -> Agreement:
+def agreement(
+    coefficient: Coefficient,
+    counts: Counts,
+    inputs: Sequence[Hashable],
+    *,
+    ordered: bool,
+    resamples: int = RESAMPLES,
+) -> Agreement:
     """A coefficient and its 95 % interval, from a bootstrap that draws the units of one input together.
 
     Args:
         counts: (units, answers) number of raters who chose each answer, in the order of the answers.
         inputs: (units) the input of each unit.
         ordered: whether the answers are a scale, so that alpha is ordinal. The others are nominal always.
+        resamples: number of resamples; 0 for no interval.
     """
     statistics, of_sums = _PARTS[coefficient](counts, ordered)
     units = int((counts.sum(1) >= 2).sum())
@@ -88,7 +96,7 @@ def agreement(coefficient: Coefficient, counts: Counts, inputs: Sequence[Hashabl
     by_input = sums_by_group(statistics, inputs)
     if len(by_input) < 2:
         return Agreement(coefficient, value, None, units)
-    drawn = of_sums(resampled_sums(by_input, seed=SEED, resamples=RESAMPLES))
+    drawn = of_sums(resampled_sums(by_input, seed=SEED, resamples=resamples))
     return Agreement(coefficient, value, percentile_interval(drawn, 0.95), units)
 
 

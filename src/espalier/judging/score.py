@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from espalier.judging.agreement import COEFFICIENTS, Agreement, agreement
+from espalier.judging.agreement import COEFFICIENTS, RESAMPLES, Agreement, agreement
 from espalier.judging.answers import Answers
 from espalier.judging.means import Estimate, Rated, difference_of, mean_of, share_of
 from espalier.judging.protocol import FIRST, SECOND, TIE, Claim
@@ -118,15 +118,20 @@ class Observation:
     value: int
 
 
-def judged(sample: Sample, answers: Sequence[Answers]) -> Judged:
-    """The result of checked answers (`espalier.judging.answers.merged`)."""
+def judged(sample: Sample, answers: Sequence[Answers], *, resamples: int = RESAMPLES) -> Judged:
+    """The result of checked answers (`espalier.judging.answers.merged`).
+
+    Args:
+        resamples: number of resamples for the intervals of agreement; 0 for none.
+    """
     lines = tuple(_rater_line(sample, one, answers) for one in answers)
     failed = {line.rater for line in lines if line.failed}
     rest = [one for one in answers if one.rater not in failed]
-    return Judged(lines, panel(sample, answers), panel(sample, rest) if failed and rest else None)
+    passed = panel(sample, rest, resamples=resamples) if failed and rest else None
+    return Judged(lines, panel(sample, answers, resamples=resamples), passed)
 
 
-def panel(sample: Sample, answers: Sequence[Answers]) -> Panel:
+def panel(sample: Sample, answers: Sequence[Answers], *, resamples: int = RESAMPLES) -> Panel:
     """The result of these raters alone."""
     protocol = sample.protocol
     observed = observations(sample, answers)
@@ -144,8 +149,8 @@ def panel(sample: Sample, answers: Sequence[Answers]) -> Panel:
     systems = protocol.systems[1:] if protocol.design == "pairs" else protocol.systems
     return Panel(
         tuple(raters),
-        tuple(_system_line(sample, system, rated, answers) for system in systems),
-        {criterion: _agreement(sample, criterion, answers) for criterion in protocol.criteria},
+        tuple(_system_line(sample, system, rated, answers, resamples) for system in systems),
+        {criterion: _agreement(sample, criterion, answers, resamples) for criterion in protocol.criteria},
         _claims(sample, rated),
     )
 
@@ -193,7 +198,7 @@ def measure_names(sample: Sample, criterion: str) -> dict[str, int | None]:
 
 
 def _system_line(
-    sample: Sample, system: str, rated: Mapping[tuple[str, str], Rated], answers: Sequence[Answers]
+    sample: Sample, system: str, rated: Mapping[tuple[str, str], Rated], answers: Sequence[Answers], resamples: int
 ) -> SystemLine:
     measures: dict[str, Estimate] = {}
     kappa: dict[str, Agreement] = {}
@@ -202,7 +207,7 @@ def _system_line(
         for name, value in measure_names(sample, criterion).items():
             measures[name] = mean_of(own) if value is None else _percent(share_of(own, value))
         if sample.protocol.design != "best_worst":
-            (kappa[criterion],) = _agreement(sample, criterion, answers, system)
+            (kappa[criterion],) = _agreement(sample, criterion, answers, resamples, system)
     texts = sum(source.system == system for item in _judged_items(sample) for each in item.sources for source in each)
     return SystemLine(system, texts, sample.empty.get(system, 0), measures, kappa)
 
@@ -212,7 +217,9 @@ def _percent(estimate: Estimate) -> Estimate:
     return replace(estimate, value=value, low=low, high=high)
 
 
-def _agreement(sample: Sample, criterion: str, answers: Sequence[Answers], system: str = "") -> tuple[Agreement, ...]:
+def _agreement(
+    sample: Sample, criterion: str, answers: Sequence[Answers], resamples: int, system: str = ""
+) -> tuple[Agreement, ...]:
     """All coefficients over all texts, or Fleiss' kappa over those of one system."""
     design = sample.protocol.design
     counts: list[list[int]] = []
@@ -238,7 +245,7 @@ def _agreement(sample: Sample, criterion: str, answers: Sequence[Answers], syste
     width = len(counts[0]) if counts else 2
     table = np.array(counts, dtype=np.int64).reshape(-1, width)
     wanted = ("kappa",) if system else tuple(COEFFICIENTS)
-    return tuple(agreement(name, table, inputs, ordered=design != "best_worst") for name in wanted)
+    return tuple(agreement(name, table, inputs, ordered=design != "best_worst", resamples=resamples) for name in wanted)
 
 
 def _claims(sample: Sample, rated: Mapping[tuple[str, str], Rated]) -> tuple[ClaimLine, ...]:
