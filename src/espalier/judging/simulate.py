@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from espalier.judging.protocol import FIRST, SECOND, TIE
 from espalier.judging.sample import Item, Sample
@@ -44,7 +44,7 @@ class Spread:
 def true_mean(quality: float, spread: Spread, values: Sequence[int]) -> float:
     """The mean level over all inputs, texts and raters that there could be, if the perceived quality is rounded."""
     bounds = np.array(values[:-1]) + 0.5
-    below = np.diff(norm.cdf(bounds, quality, spread.total), prepend=0.0, append=1.0)
+    below = np.diff(ndtr((bounds - quality) / spread.total), prepend=0.0, append=1.0)
     return float(below @ np.array(values))
 
 
