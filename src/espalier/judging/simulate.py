@@ -4,7 +4,7 @@ What a rater perceives of a text is
 
     q_system + u_input + v_text + b_rater + e
 
-with independent normal u, v, b and e. On a scale the rater gives the nearest level. Of a pair the rater prefers the
+with independent normal u, v, b and e, of which e differs from criterion to criterion. On a scale the rater gives the nearest level. Of a pair the rater prefers the
 text perceived as better, or neither if the two are nearer than half a level. Of a set the rater names the extremes. A
 careless rater answers everything at random, attention checks too.
 """
@@ -21,6 +21,7 @@ from scipy.special import ndtr
 
 from espalier.judging.protocol import FIRST, SECOND, TIE
 from espalier.judging.sample import Item, Sample
+from espalier.metrics.bootstrap import Array
 
 #: Two texts nearer than this are a tie.
 TIE_WIDTH: Final = 0.5
@@ -76,9 +77,9 @@ def simulated(
         answers = []
         for number in order:
             item = sample.item(number)
-            perceived = [
-                planted.get((item.input, text), 0.0) + bias + generator.normal(0, spread.noise) for text in item.texts
-            ]
+            base = np.array([planted.get((item.input, text), 0.0) + bias for text in item.texts])
+            noise = {name: generator.normal(0, spread.noise, len(base)) for name in sample.protocol.criteria}
+            perceived = {name: base + own for name, own in noise.items()}
             given = _careless(sample, item, generator) if rater in careless else _careful(sample, item, perceived)
             answers += [{"item": number, "question": question, "answer": answer} for question, answer in given.items()]
         head = {"sample": sample.hash, "protocol": sample.name, "rater": rater, "simulated": True}
@@ -86,10 +87,12 @@ def simulated(
     return files
 
 
-def _careful(sample: Sample, item: Item, perceived: Sequence[float]) -> Mapping[str, str]:
+def _careful(sample: Sample, item: Item, perceived: Mapping[str, Array]) -> Mapping[str, str]:
+    """The answers by what is perceived of the texts on each criterion, or those that a check asks for."""
     if item.expected:
         return item.expected
-    return {question: _answer(sample, question, perceived) for question in sample.protocol.questions}
+    questions = sample.protocol.questions
+    return {question: _answer(sample, question, perceived[criterion]) for question, (criterion, _) in questions.items()}
 
 
 def _careless(sample: Sample, item: Item, generator: np.random.Generator) -> Mapping[str, str]:
@@ -101,7 +104,7 @@ def _careless(sample: Sample, item: Item, generator: np.random.Generator) -> Map
     return given
 
 
-def _answer(sample: Sample, question: str, perceived: Sequence[float]) -> str:
+def _answer(sample: Sample, question: str, perceived: Array) -> str:
     criterion, end = sample.protocol.questions[question]
     if sample.protocol.design == "scale":
         values = sample.protocol.criteria[criterion].values
