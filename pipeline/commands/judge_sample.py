@@ -48,9 +48,9 @@ def judge_sample(name: str, out: Path | None, changes: dict[str, object]) -> Non
     sample = draw(name, protocol, rows, language, profile=params.profile, outputs=output_hashes(protocol))
     with atomic_folder(folder) as part:
         _write(part, sample)
-    questions = max(len(sample.asked(rater)) for rater in sample.orders)
+    most = max(len(sample.asked(rater)) for rater in sample.orders)
     say(
-        f"{name}: sample {sample.hash}, {len(sample.items)} items, {len(sample.orders)} raters, {questions} questions each",
+        f"{name}: sample {sample.hash}, {len(sample.items)} items, {len(sample.orders)} raters, {most} questions each",
         f"{folder / FOR_RATERS}: for each rater a page and a CSV; give one of them",
         f"{folder / KEY}: whose each text is; keep it from the raters",
     )

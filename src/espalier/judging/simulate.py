@@ -4,9 +4,9 @@ What a rater perceives of a text is
 
     q_system + u_input + v_text + b_rater + e
 
-with independent normal u, v, b and e, of which e differs from criterion to criterion. On a scale the rater gives the nearest level. Of a pair the rater prefers the
-text perceived as better, or neither if the two are nearer than half a level. Of a set the rater names the extremes. A
-careless rater answers everything at random, attention checks too.
+with independent normal u, v, b and e, of which e differs from criterion to criterion. On a scale the rater gives the
+nearest level. Of a pair the rater prefers the text perceived as better, or neither if the two are nearer than half a
+level. Of a set the rater names the extremes. A careless rater answers everything at random, attention checks too.
 """
 
 from __future__ import annotations
