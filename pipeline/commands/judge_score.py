@@ -17,7 +17,7 @@ from espalier.judging.score import judged
 from espalier.judging.stand_ins import stand_ins
 from pipeline import layout
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import write_metrics
+from pipeline.records.artifacts import JUDGED, write_metrics
 from pipeline.records.judging import automatic_scores, read_files, read_key, require_present
 
 
@@ -54,7 +54,7 @@ def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete
         say("simulated raters: nothing is written to metrics/")
         return
     shown = headline(found, leave_out=leave_out)
-    name = f"judged/{sample.name}"
+    name = f"{JUDGED}/{sample.name}"
     write_metrics(sample.protocol.paper, name, numbers_of(shown), details)
     write_json(key.with_name("heds.json"), heds(sample, shown))
     say(f"{layout.details(sample.protocol.paper, name)}; dvc repro report@{sample.protocol.paper} shows it")

@@ -110,7 +110,7 @@ def test_p_is_adjusted_over_all_claims_and_a_level_compares_shares(make_sample: 
 
 def test_copies_and_checks_are_counted_for_the_rater_and_not_for_the_systems(make_sample: Make) -> None:
     sample = make_sample(repeated=5, checks=4)
-    found = of_simulated(sample, careless=["rater_2"], spread=Spread(noise=0.3))
+    found = of_simulated(sample, careless=["rater_2"], spread=Spread(noise=0.1))
     careful, careless, other = found.raters
     assert (careful.checks, careful.wrong, careful.failed, other.failed) == (4, 0, False, False)
     assert careless.failed and careless.wrong >= 2

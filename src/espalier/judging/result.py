@@ -21,6 +21,9 @@ JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping
 PREFIX: Final = "judged_"
 NO_RATINGS: Final = "no ratings yet"
 DECODED_ANEW: Final = "rated before the run was decoded anew"
+#: The names of the two results.
+ALL: Final = "all raters"
+PASSED: Final = "those who passed the checks"
 
 
 class RunScores(BaseModel):
@@ -32,12 +35,74 @@ class RunScores(BaseModel):
     undefined: dict[str, str]
 
 
+class Reading(BaseModel):
+    """A value with its interval; for agreement, what it means."""
+
+    value: Finite | None
+    interval: tuple[Finite, Finite] | None = None
+    meaning: str = ""
+
+
+class ClaimDetails(BaseModel):
+    """A claim with its verdict."""
+
+    better: str
+    worse: str
+    criterion: str
+    level: int | None
+    gain: Reading
+    p_holm: Finite | None
+    verdict: str
+
+
+class PanelDetails(BaseModel):
+    """The part of a panel's result that a report shows."""
+
+    raters: tuple[str, ...]
+    agreement: dict[str, dict[str, Reading]]
+    claims: tuple[ClaimDetails, ...]
+
+
+class RaterDetails(BaseModel):
+    """A rater, and whether the rater failed the checks."""
+
+    rater: str
+    failed: bool
+
+
+class StandInDetails(BaseModel):
+    """An automatic metric beside a criterion."""
+
+    criterion: str
+    metric: str
+    means: dict[str, Finite]
+    correlation: Finite | None
+    interval: tuple[Finite, Finite] | None
+
+
 class JudgedDetails(BaseModel):
-    """The part of `metrics/details/<paper>/judged/<protocol>.json` that a report reads."""
+    """The part of `metrics/details/<paper>/judged/<protocol>.json` that a report reads.
+
+    Attributes:
+        outputs: SHA-256 of the judged outputs, by run.
+        systems: scores of each system by the raters who are shown; `shown` is their whole result.
+        panels: results of all raters, and of those who passed the checks if some failed.
+    """
 
     kind: Literal["judged"]
+    protocol: str
+    sample: str
+    left_out: bool
     outputs: dict[str, str]
+    raters: tuple[RaterDetails, ...]
     systems: dict[str, RunScores]
+    panels: Annotated[dict[str, PanelDetails], Field(min_length=1, max_length=2)]
+    stand_ins: tuple[StandInDetails, ...]
+
+    @property
+    def shown(self) -> PanelDetails:
+        """The result of the raters whose ratings are shown."""
+        return self.panels.get(PASSED, self.panels[ALL]) if self.left_out else self.panels[ALL]
 
 
 def numbers_of(result: Panel) -> dict[str, float]:
@@ -69,10 +134,8 @@ def details_of(sample: Sample, judged: Judged, beside: Sequence[StandIn], *, lea
             {**asdict(line), "with_others": rounded(line.with_others), "failed": line.failed} for line in judged.raters
         ],
         "systems": {line.system: _scores(sample, shown, line.system) for line in shown.systems},
-        "panels": {
-            "all raters": _panel(judged.everyone),
-            **({} if judged.passed is None else {"those who passed the checks": _panel(judged.passed)}),
-        },
+        "left_out": leave_out,
+        "panels": {ALL: _panel(judged.everyone), **({} if judged.passed is None else {PASSED: _panel(judged.passed)})},
         "stand_ins": [
             {
                 "criterion": each.criterion,

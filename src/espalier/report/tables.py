@@ -136,7 +136,7 @@ def table_of(
             if key not in present
         ]
     made = Table(table.id, table.title, table.caption, table.note, columns, tuple(lines), about=table.about)
-    return _ruled(made, shown, runs)
+    return made if table.judged else _ruled(made, shown, runs)
 
 
 def other_runs(printed: printed_values.Printed, runs: Sequence[RunResult]) -> Table | None:
