@@ -228,9 +228,13 @@ def read_details(paper: str, run: str) -> dict[str, Any]:
     return details
 
 
-def read_studies(paper: str) -> list[JudgedDetails]:
-    """The studies in which people judged runs of a paper (`espalier judge score`), by protocol."""
-    files = sorted(layout.details(paper, JUDGED).with_suffix("").glob("*.json"))
+def read_studies(paper: str, folder: Path = Path()) -> list[JudgedDetails]:
+    """The studies in which people judged runs of a paper (`espalier judge score`), by protocol.
+
+    Args:
+        folder: folder of the profile.
+    """
+    files = sorted((folder / layout.details(paper, JUDGED)).with_suffix("").glob("*.json"))
     return [JudgedDetails.model_validate(read_json(file, JudgedDetails)) for file in files]
 
 
