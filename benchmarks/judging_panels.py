@@ -2,10 +2,10 @@
 
     python benchmarks/judging_panels.py [PANELS] [--record]
 
-Of 1,000 panels for each design, the share whose 95 % interval holds the planted mean (or share of wins) of a system and
-the planted difference; the share in which the better system has the larger mean; the share in which the claim that it
-is better holds, beside the power that `espalier judge power` states; and how often the careless rater, one of each panel,
-fails the attention checks, and how often another does. It takes about ten minutes in one thread.
+Of 1,000 panels for each design: the share whose 95 % interval holds the planted mean (or share of wins) of a system,
+and the planted difference; the share in which the better system has the larger mean; the share in which the claim that
+it is better holds, beside the power that `espalier judge power` states; and how often the careless rater, one of each
+panel, fails the attention checks, and how often another does. It takes about ten minutes in one thread.
 """
 
 from __future__ import annotations
