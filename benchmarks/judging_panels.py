@@ -18,13 +18,12 @@ import numpy as np
 from measuring import Record, arguments
 from scipy.special import ndtr
 
-from espalier.judging.answers import merged
 from espalier.judging.draw import draw
 from espalier.judging.power import power_of
 from espalier.judging.protocol import Protocol
 from espalier.judging.sample import Sample
 from espalier.judging.score import Panel, judged
-from espalier.judging.simulate import TIE_WIDTH, Spread, simulated, true_mean
+from espalier.judging.simulate import TIE_WIDTH, Spread, simulated_answers, true_mean
 from espalier.report.benchmarks import BenchmarkTable, Column
 
 #: Planted quality in levels; the first system is the better one.
@@ -107,8 +106,8 @@ def measured(design: Design, panels: int) -> list[float]:
     careless = list(sample.orders)[-1]
     counts = np.zeros(6)
     for seed in range(panels):
-        files = simulated(sample, quality, seed=seed, spread=design.spread, careless=[careless])
-        found = judged(sample, merged(files, sample), resamples=0)
+        answers = simulated_answers(sample, quality, seed=seed, spread=design.spread, careless=[careless])
+        found = judged(sample, answers, resamples=0)
         failed = {line.rater for line in found.raters if line.failed}
         # Where the careless rater passes by chance, the panel is that of all.
         panel = found.passed or found.everyone

@@ -48,7 +48,7 @@ class Estimate:
     Attributes:
         value: None without ratings; then everything else is None too.
         low: lower end; None if there is one input only. With a single rater the interval is over inputs alone.
-        p: two-sided p-value under the true value 0; None without an interval.
+        p: two-sided p-value of a mean or difference under the true value 0; None without an interval, and for shares.
         ratings: number of ratings.
     """
 
@@ -75,7 +75,7 @@ def share_of(rated: Rated, value: float) -> Estimate:
     If no rating or every one has it, their variance is unknown, and the interval is that of shares in `bootstrap`.
     """
     has = (rated.values == value).astype(np.float64)
-    found = mean_of(rated._replace(values=has))
+    found = _estimate([(rated._replace(values=has), 1.0)], tested=False)
     if found.low is None or found.high is None:
         return found
     if found.value in (0.0, 1.0):
@@ -87,7 +87,7 @@ def share_of(rated: Rated, value: float) -> Estimate:
     return Estimate(found.value, *bounds, found.p, found.ratings)
 
 
-def _estimate(parts: Sequence[tuple[Rated, float]]) -> Estimate:
+def _estimate(parts: Sequence[tuple[Rated, float]], *, tested: bool = True) -> Estimate:
     """The sum of the means of the parts, each with its sign."""
     ratings = sum(len(rated.values) for rated, _ in parts)
     if not all(len(rated.values) for rated, _ in parts):
@@ -103,7 +103,7 @@ def _estimate(parts: Sequence[tuple[Rated, float]]) -> Estimate:
     if components is None:
         return Estimate(value, None, None, None, ratings)
     half = components.half_width(0.05)
-    return Estimate(value, value - half, value + half, components.p(value), ratings)
+    return Estimate(value, value - half, value + half, components.p(value) if tested else None, ratings)
 
 
 def _components(shares: Array, inputs: Codes, raters: Codes) -> Components | None:

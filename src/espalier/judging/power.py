@@ -16,7 +16,7 @@ import numpy as np
 from espalier.judging.answers import Answers
 from espalier.judging.means import Rated, difference_of
 from espalier.judging.sample import Sample
-from espalier.judging.score import SIGNIFICANT, observations
+from espalier.judging.score import SIGNIFICANT, cells_of
 from espalier.judging.simulate import Spread
 
 #: Simulated panels for each number of inputs.
@@ -112,14 +112,14 @@ def spread_of(sample: Sample, answers: Sequence[Answers], criterion: str) -> Spr
     Texts of one system differ between inputs by `inputs` and `texts` together; what all systems share of an input is
     `inputs`. Estimates below 0 are 0. Rounding to levels is counted as noise.
     """
-    observed = [each for each in observations(sample, answers) if each.criterion == criterion]
-    systems = sorted({each.source.system for each in observed})
-    raters, inputs = ({getattr(each, name) for each in observed} for name in ("rater", "input"))
-    cells = np.full((len(systems), len(inputs), len(raters)), np.nan)
-    rows, columns = ({name: place for place, name in enumerate(sorted(names))} for names in (inputs, raters))
-    for each in observed:
-        cells[systems.index(each.source.system), rows[each.input], columns[each.rater]] = each.value
-    complete = cells[:, ~np.isnan(cells).any((0, 2)), :]
+    known = [cell for cell in cells_of(sample, answers) if cell.criterion == criterion and cell.source.rank == 1]
+    systems = sorted({cell.source.system for cell in known})
+    rows = {one: place for place, one in enumerate(sorted({cell.input for cell in known}))}
+    ratings = np.full((len(systems), len(rows), len(answers)), np.nan)
+    for cell in known:
+        own = [cell.values.get(one.rater, np.nan) for one in answers]
+        ratings[systems.index(cell.source.system), rows[cell.input]] = own
+    complete = ratings[:, ~np.isnan(ratings).any((0, 2)), :]
     several, panel = complete.shape[1:]
     if several < 2 or panel < 2:
         return Spread()

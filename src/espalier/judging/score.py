@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from espalier.judging.agreement import COEFFICIENTS, RESAMPLES, Agreement, agreement
+from espalier.judging.agreement import COEFFICIENTS, RESAMPLES, Agreement, Counts, agreement
 from espalier.judging.answers import Answers
 from espalier.judging.means import Estimate, Rated, difference_of, mean_of, share_of
 from espalier.judging.protocol import FIRST, SECOND, TIE, Claim
@@ -108,14 +108,22 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """A rating of one text: of a pair, how much better the first system's text is; of a set, best 1, worst -1."""
+class Cell:
+    """What raters said of one text on one criterion, without copies and checks.
+
+    Attributes:
+        item: number of the item.
+        first: whether it is the first text of its item. A text that several systems wrote has a cell for each.
+        values: by rater, the level; of a pair, how much better the first system's text is (1, 0, -1); of a set, 1 for
+            the best text and -1 for the worst.
+    """
 
     criterion: str
     source: Source
+    item: int
     input: str
-    rater: str
-    value: int
+    first: bool
+    values: Mapping[str, int]
 
 
 def judged(sample: Sample, answers: Sequence[Answers], *, resamples: int = RESAMPLES) -> Judged:
@@ -124,7 +132,7 @@ def judged(sample: Sample, answers: Sequence[Answers], *, resamples: int = RESAM
     Args:
         resamples: number of resamples for the intervals of agreement; 0 for none.
     """
-    lines = tuple(_rater_line(sample, one, answers) for one in answers)
+    lines = _rater_lines(sample, answers)
     failed = {line.rater for line in lines if line.failed}
     rest = [one for one in answers if one.rater not in failed]
     passed = panel(sample, rest, resamples=resamples) if failed and rest else None
@@ -134,40 +142,32 @@ def judged(sample: Sample, answers: Sequence[Answers], *, resamples: int = RESAM
 def panel(sample: Sample, answers: Sequence[Answers], *, resamples: int = RESAMPLES) -> Panel:
     """The result of these raters alone."""
     protocol = sample.protocol
-    observed = observations(sample, answers)
+    cells = cells_of(sample, answers)
     raters = {one.rater: place for place, one in enumerate(answers)}
-    inputs = {one: place for place, one in enumerate(sorted({item.input for item in sample.items}))}
-    rated: dict[tuple[str, str], Rated] = {}
-    for criterion in protocol.criteria:
-        for system in protocol.systems:
-            own = [each for each in observed if (each.criterion, each.source.system) == (criterion, system)]
-            rated[criterion, system] = Rated(
-                np.array([each.value for each in own], dtype=np.float64),
-                np.array([inputs[each.input] for each in own], dtype=np.int64),
-                np.array([raters[each.rater] for each in own], dtype=np.int64),
-            )
+    rated = _rated(sample, cells, raters)
     systems = protocol.systems[1:] if protocol.design == "pairs" else protocol.systems
     return Panel(
         tuple(raters),
-        tuple(_system_line(sample, system, rated, answers, resamples) for system in systems),
-        {criterion: _agreement(sample, criterion, answers, resamples) for criterion in protocol.criteria},
+        tuple(_system_line(sample, system, rated, cells, resamples) for system in systems),
+        {criterion: _agreement(sample, criterion, cells, answers, resamples) for criterion in protocol.criteria},
         _claims(sample, rated),
     )
 
 
-def observations(sample: Sample, answers: Sequence[Answers]) -> list[Observation]:
-    """The ratings of all texts, without those of copies and checks. A text of several systems is rated for each."""
+def cells_of(sample: Sample, answers: Sequence[Answers]) -> list[Cell]:
+    """The ratings of all texts, by criterion, item and system."""
     found = []
-    for one in answers:
-        for item in _judged_items(sample):
-            for criterion in sample.protocol.criteria:
+    for item in sample.items:
+        if not item.sources or item.repeats is not None:
+            continue
+        for criterion in sample.protocol.criteria:
+            given: dict[Source, dict[str, int]] = {}
+            for one in answers:
                 for source, value in _values(sample, item, criterion, one):
-                    found.append(Observation(criterion, source, item.input, one.rater, value))
+                    given.setdefault(source, {})[one.rater] = value
+            for place, (source, values) in enumerate(given.items()):
+                found.append(Cell(criterion, source, item.number, item.input, place == 0, values))
     return found
-
-
-def _judged_items(sample: Sample) -> list[Item]:
-    return [item for item in sample.items if item.sources and item.repeats is None]
 
 
 def _values(sample: Sample, item: Item, criterion: str, answers: Answers) -> list[tuple[Source, int]]:
@@ -189,6 +189,19 @@ def _values(sample: Sample, item: Item, criterion: str, answers: Answers) -> lis
     return [(sources[0], value.get(str(place), 0)) for place, sources in enumerate(item.sources, start=1)]
 
 
+def _rated(sample: Sample, cells: Sequence[Cell], raters: Mapping[str, int]) -> dict[tuple[str, str], Rated]:
+    """The ratings by criterion and system."""
+    inputs = {one: place for place, one in enumerate(sorted({item.input for item in sample.items}))}
+    rows: dict[tuple[str, str], list[tuple[int, int, int]]] = {
+        (criterion, system): [] for criterion in sample.protocol.criteria for system in sample.protocol.systems
+    }
+    for cell in cells:
+        own, one = rows[cell.criterion, cell.source.system], inputs[cell.input]
+        own += [(value, one, raters[rater]) for rater, value in cell.values.items()]
+    tables = {place: np.array(own, dtype=np.int64).reshape(-1, 3) for place, own in rows.items()}
+    return {place: Rated(table[:, 0].astype(np.float64), table[:, 1], table[:, 2]) for place, table in tables.items()}
+
+
 def measure_names(sample: Sample, criterion: str) -> dict[str, int | None]:
     """The names of the measures of a criterion, each with the value whose share it is; None for the mean."""
     if sample.protocol.design == "pairs":
@@ -198,17 +211,20 @@ def measure_names(sample: Sample, criterion: str) -> dict[str, int | None]:
 
 
 def _system_line(
-    sample: Sample, system: str, rated: Mapping[tuple[str, str], Rated], answers: Sequence[Answers], resamples: int
+    sample: Sample, system: str, rated: Mapping[tuple[str, str], Rated], cells: Sequence[Cell], resamples: int
 ) -> SystemLine:
     measures: dict[str, Estimate] = {}
     kappa: dict[str, Agreement] = {}
+    own = [cell for cell in cells if cell.source.system == system]
     for criterion in sample.protocol.criteria:
-        own = rated[criterion, system]
+        ratings = rated[criterion, system]
         for name, value in measure_names(sample, criterion).items():
-            measures[name] = mean_of(own) if value is None else _percent(share_of(own, value))
+            measures[name] = mean_of(ratings) if value is None else _percent(share_of(ratings, value))
         if sample.protocol.design != "best_worst":
-            (kappa[criterion],) = _agreement(sample, criterion, answers, resamples, system)
-    texts = sum(source.system == system for item in _judged_items(sample) for each in item.sources for source in each)
+            counts, inputs = _counts(sample, criterion, [cell for cell in own if cell.criterion == criterion])
+            kappa[criterion] = agreement("kappa", counts, inputs, ordered=True, resamples=resamples)
+    texts = sum(source.system == system for item in sample.items if item.repeats is None
+                for sources in item.sources for source in sources)  # fmt: skip
     return SystemLine(system, texts, sample.empty.get(system, 0), measures, kappa)
 
 
@@ -218,34 +234,35 @@ def _percent(estimate: Estimate) -> Estimate:
 
 
 def _agreement(
-    sample: Sample, criterion: str, answers: Sequence[Answers], resamples: int, system: str = ""
+    sample: Sample, criterion: str, cells: Sequence[Cell], answers: Sequence[Answers], resamples: int
 ) -> tuple[Agreement, ...]:
-    """All coefficients over all texts, or Fleiss' kappa over those of one system."""
-    design = sample.protocol.design
-    counts: list[list[int]] = []
-    inputs: list[str] = []
-    if design == "best_worst":
-        places = [str(place) for place in range(1, max(len(item.texts) for item in sample.items) + 1)]
-        for item in _judged_items(sample):
-            for end in ("best", "worst"):
-                named = [one.answers.get((item.number, f"{criterion}_{end}")) for one in answers]
-                counts.append([named.count(place) for place in places])
-                inputs.append(item.input)
-    else:
-        values = list(OUTCOMES) if design == "pairs" else list(sample.protocol.criteria[criterion].values)
-        for item in _judged_items(sample):
-            by_source: dict[Source, list[int]] = {}
-            for one in answers:
-                for source, value in _values(sample, item, criterion, one):
-                    by_source.setdefault(source, []).append(value)
-            own = [given for source, given in by_source.items() if not system or source.system == system]
-            for given in own if system else own[:1]:
-                counts.append([given.count(value) for value in values])
-                inputs.append(item.input)
-    width = len(counts[0]) if counts else 2
-    table = np.array(counts, dtype=np.int64).reshape(-1, width)
-    wanted = ("kappa",) if system else tuple(COEFFICIENTS)
-    return tuple(agreement(name, table, inputs, ordered=design != "best_worst", resamples=resamples) for name in wanted)
+    """All coefficients over all texts."""
+    is_set = sample.protocol.design == "best_worst"
+    own = [cell for cell in cells if cell.criterion == criterion and cell.first]
+    counts, inputs = _places(sample, criterion, answers) if is_set else _counts(sample, criterion, own)
+    return tuple(agreement(name, counts, inputs, ordered=not is_set, resamples=resamples) for name in COEFFICIENTS)
+
+
+def _counts(sample: Sample, criterion: str, cells: Sequence[Cell]) -> tuple[Counts, list[str]]:
+    """(texts, values) number of raters who gave each value, and the inputs of the texts."""
+    is_pair = sample.protocol.design == "pairs"
+    values = list(OUTCOMES) if is_pair else list(sample.protocol.criteria[criterion].values)
+    given = (list(cell.values.values()) for cell in cells)
+    counts = [[own.count(value) for value in values] for own in given]
+    return np.array(counts, dtype=np.int64).reshape(-1, len(values)), [cell.input for cell in cells]
+
+
+def _places(sample: Sample, criterion: str, answers: Sequence[Answers]) -> tuple[Counts, list[str]]:
+    """(2 x sets, places) number of raters who named each place as the best, and as the worst, of a set."""
+    sets = [item for item in sample.items if item.sources and item.repeats is None]
+    places = [str(place) for place in range(1, max(len(item.texts) for item in sets) + 1)]
+    counts, inputs = [], []
+    for item in sets:
+        for end in ("best", "worst"):
+            named = [one.answers.get((item.number, f"{criterion}_{end}")) for one in answers]
+            counts.append([named.count(place) for place in places])
+            inputs.append(item.input)
+    return np.array(counts, dtype=np.int64), inputs
 
 
 def _claims(sample: Sample, rated: Mapping[tuple[str, str], Rated]) -> tuple[ClaimLine, ...]:
@@ -270,7 +287,12 @@ def _gain(sample: Sample, claim: Claim, criterion: str, rated: Mapping[tuple[str
     return _percent(difference_of(*(own._replace(values=(own.values == claim.level).astype(float)) for own in pair)))
 
 
-def _rater_line(sample: Sample, one: Answers, answers: Sequence[Answers]) -> RaterLine:
+def _rater_lines(sample: Sample, answers: Sequence[Answers]) -> tuple[RaterLine, ...]:
+    together = _with_others(sample, answers)
+    return tuple(_rater_line(sample, one, together[one.rater]) for one in answers)
+
+
+def _rater_line(sample: Sample, one: Answers, with_others: float | None) -> RaterLine:
     own = [sample.item(number) for number in sample.orders[one.rater]]
     checks = [item for item in own if item.expected]
     wrong = sum(
@@ -284,32 +306,22 @@ def _rater_line(sample: Sample, one: Answers, answers: Sequence[Answers]) -> Rat
         for question in sample.protocol.questions
     ]
     both = [(again, first) for again, first in pairs if again is not None and first is not None]
-    return RaterLine(
-        one.rater,
-        one.file,
-        len(one.answers),
-        len(checks),
-        wrong,
-        len(both),
-        sum(again == first for again, first in both),
-        _with_others(sample, one, answers),
-    )
+    same = sum(again == first for again, first in both)
+    return RaterLine(one.rater, one.file, len(one.answers), len(checks), wrong, len(both), same, with_others)
 
 
-def _with_others(sample: Sample, one: Answers, answers: Sequence[Answers]) -> float | None:
-    """The mean over criteria of the correlation with the mean of the other raters."""
-    correlations = []
-    for criterion in sample.protocol.criteria:
-        own, rest = list[float](), list[float]()
-        for item in _judged_items(sample):
-            mine = [value for _, value in _values(sample, item, criterion, one)]
-            others = [
-                [value for _, value in _values(sample, item, criterion, other)] for other in answers if other is not one
-            ]
-            others = [values for values in others if values]
-            if mine and others:
-                own += mine
-                rest += np.mean(others, axis=0).tolist()
-        if len(set(own)) > 1 and len(set(rest)) > 1:
-            correlations.append(float(np.corrcoef(own, rest)[0, 1]))
-    return float(np.mean(correlations)) if correlations else None
+def _with_others(sample: Sample, answers: Sequence[Answers]) -> dict[str, float | None]:
+    """For each rater, the mean over criteria of the correlation with the mean of the other raters."""
+    pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for cell in cells_of(sample, answers):
+        total, raters = sum(cell.values.values()), len(cell.values)
+        for rater, value in cell.values.items():
+            if raters > 1:
+                pairs.setdefault((rater, cell.criterion), []).append((value, (total - value) / (raters - 1)))
+    found: dict[str, float | None] = {}
+    for one in answers:
+        tables = [np.array(pairs.get((one.rater, criterion), [])) for criterion in sample.protocol.criteria]
+        varied = [table for table in tables if len(table) and np.ptp(table[:, 0]) and np.ptp(table[:, 1])]
+        correlations = [float(np.corrcoef(table.T)[0, 1]) for table in varied]
+        found[one.rater] = float(np.mean(correlations)) if correlations else None
+    return found

@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 from scipy.special import ndtr
 
+from espalier.judging.answers import Answers
 from espalier.judging.protocol import FIRST, SECOND, TIE
 from espalier.judging.sample import Item, Sample
 from espalier.metrics.bootstrap import Array
@@ -59,6 +60,29 @@ def simulated(
 ) -> dict[str, str]:
     """The files of simulated raters by rater, as a page would save them, marked as simulated.
 
+    The arguments are those of `simulated_answers`.
+    """
+    files = {}
+    for one in simulated_answers(sample, quality, seed=seed, spread=spread, careless=careless):
+        answers = [
+            {"item": number, "question": question, "answer": answer}
+            for (number, question), answer in one.answers.items()
+        ]
+        head = {"sample": sample.hash, "protocol": sample.name, "rater": one.rater, "simulated": True}
+        files[one.rater] = json.dumps({**head, "answers": answers})
+    return files
+
+
+def simulated_answers(
+    sample: Sample,
+    quality: Mapping[str, float],
+    *,
+    seed: int,
+    spread: Spread | None = None,
+    careless: Collection[str] = (),
+) -> list[Answers]:
+    """The answers of simulated raters.
+
     Args:
         quality: planted quality of each system, in levels.
         careless: raters who answer at random.
@@ -67,24 +91,23 @@ def simulated(
     generator = np.random.default_rng(seed)
     of_input = {one: generator.normal(0, spread.inputs) for one in sorted({item.input for item in sample.items})}
     planted: dict[tuple[str, ...], float] = {}
-    files = {}
     for item in sample.items:
         for text, sources in zip(item.texts, item.sources, strict=False):
             mean = float(np.mean([quality[source.system] for source in sources]))
             planted.setdefault((item.input, text), mean + of_input[item.input] + generator.normal(0, spread.texts))
+    found = []
     for rater, order in sample.orders.items():
         bias = generator.normal(0, spread.raters)
-        answers = []
+        answers: dict[tuple[int, str], str] = {}
         for number in order:
             item = sample.item(number)
             base = np.array([planted.get((item.input, text), 0.0) + bias for text in item.texts])
             noise = {name: generator.normal(0, spread.noise, len(base)) for name in sample.protocol.criteria}
             perceived = {name: base + own for name, own in noise.items()}
             given = _careless(sample, item, generator) if rater in careless else _careful(sample, item, perceived)
-            answers += [{"item": number, "question": question, "answer": answer} for question, answer in given.items()]
-        head = {"sample": sample.hash, "protocol": sample.name, "rater": rater, "simulated": True}
-        files[rater] = json.dumps({**head, "answers": answers}, indent=1)
-    return files
+            answers |= {(number, question): answer for question, answer in given.items()}
+        found.append(Answers(rater, f"{rater}.json", answers, simulated=True))
+    return found
 
 
 def _careful(sample: Sample, item: Item, perceived: Mapping[str, Array]) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from espalier.judging.answers import Answers
 from espalier.judging.sample import Sample
-from espalier.judging.score import observations
+from espalier.judging.score import cells_of
 from espalier.metrics.bootstrap import Array, percentile_interval
 
 #: Values of a metric by system and record id.
@@ -95,15 +95,12 @@ def _stand_in(
 
 def _ratings(sample: Sample, answers: Sequence[Answers]) -> dict[str, dict[tuple[str, str], float]]:
     """The mean rating of the best text of each system for each input, by criterion."""
-    given: dict[str, dict[tuple[str, str], list[int]]] = {}
-    for each in observations(sample, answers):
-        if each.source.rank == 1:
-            place = (each.source.system, each.input)
-            given.setdefault(each.criterion, {}).setdefault(place, []).append(each.value)
-    return {
-        criterion: {place: float(np.mean(values)) for place, values in places.items()}
-        for criterion, places in given.items()
-    }
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for cell in cells_of(sample, answers):
+        if cell.source.rank == 1:
+            rating = float(np.mean(list(cell.values.values())))
+            found.setdefault(cell.criterion, {})[cell.source.system, cell.input] = rating
+    return found
 
 
 def _spearman(table: Array) -> float | None:
