@@ -10,6 +10,7 @@ panel, fails the attention checks, and how often another does. It takes about te
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,7 +23,8 @@ from espalier.judging.draw import draw
 from espalier.judging.power import power_of
 from espalier.judging.protocol import Protocol
 from espalier.judging.sample import Sample
-from espalier.judging.score import Panel, judged
+from espalier.judging.score import Panel, rater_lines
+from espalier.judging.score import panel as panel_of
 from espalier.judging.simulate import TIE_WIDTH, Spread, simulated_answers, true_mean
 from espalier.report.benchmarks import BenchmarkTable, Column
 
@@ -107,10 +109,8 @@ def measured(design: Design, panels: int) -> list[float]:
     counts = np.zeros(6)
     for seed in range(panels):
         answers = simulated_answers(sample, quality, seed=seed, spread=design.spread, careless=[careless])
-        found = judged(sample, answers, resamples=0)
-        failed = {line.rater for line in found.raters if line.failed}
-        # Where the careless rater passes by chance, the panel is that of all.
-        panel = found.passed or found.everyone
+        failed = {line.rater for line in rater_lines(sample, answers) if line.failed}
+        panel = panel_of(sample, [one for one in answers if one.rater not in failed], resamples=0)
         _, low, high = shown(panel, "worse" if design.design == "pairs" else "better")
         claim = panel.claims[0]
         covered = (
@@ -136,6 +136,7 @@ def main() -> None:
     for design in DESIGNS:
         row = measured(design, panels)
         rows[design.name] = tuple("" if np.isnan(value) else value for value in row)
+        print(design.name, *(f"{value:.1f}" for value in row), file=sys.stderr, flush=True)
     with Record(__file__) as record:
         columns = tuple(Column(heading=f"{heading}, %", digits=1) for heading in HEADINGS)
         record.add(BenchmarkTable(title=f"{panels:,} simulated panels of each design", columns=columns, rows=rows))

@@ -145,7 +145,8 @@ def test_what_cannot_be_is_one_line(shared: Path, cli: Cli, study: Path, tmp_pat
     fails(f"{folder}: exists, and may have the key of ratings; name another folder with --out",
           "sample", "songnet", "--out", str(folder))  # fmt: skip
     fails("protocols.songnet.runs: unknown run 'songnet'; allowed: expanded, grown, songnet_free, songnet_no_s, "
-          "written; see espalier list runs", "sample", "songnet", "--run", "songnet", "--out", str(tmp_path / "other"))  # fmt: skip
+          "written; see espalier list runs",
+          "sample", "songnet", "--run", "songnet", "--out", str(tmp_path / "other"))  # fmt: skip
     fails("protocols.songnet.runs: run written is of paper guig; name runs of songnet",
           "sample", "songnet", "--run", "written", "--out", str(tmp_path / "other"))  # fmt: skip
     fails(f"{study / 'none.json'}: cannot be read (No such file or directory); name the key of the sample",

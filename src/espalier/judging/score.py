@@ -132,7 +132,7 @@ def judged(sample: Sample, answers: Sequence[Answers], *, resamples: int = RESAM
     Args:
         resamples: number of resamples for the intervals of agreement; 0 for none.
     """
-    lines = _rater_lines(sample, answers)
+    lines = rater_lines(sample, answers)
     failed = {line.rater for line in lines if line.failed}
     rest = [one for one in answers if one.rater not in failed]
     passed = panel(sample, rest, resamples=resamples) if failed and rest else None
@@ -287,7 +287,8 @@ def _gain(sample: Sample, claim: Claim, criterion: str, rated: Mapping[tuple[str
     return _percent(difference_of(*(own._replace(values=(own.values == claim.level).astype(float)) for own in pair)))
 
 
-def _rater_lines(sample: Sample, answers: Sequence[Answers]) -> tuple[RaterLine, ...]:
+def rater_lines(sample: Sample, answers: Sequence[Answers]) -> tuple[RaterLine, ...]:
+    """What is known of each rater."""
     together = _with_others(sample, answers)
     return tuple(_rater_line(sample, one, together[one.rater]) for one in answers)
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
+from operator import add
 from typing import Final
 
 import numpy as np
@@ -22,7 +24,6 @@ from scipy.special import ndtr
 from espalier.judging.answers import Answers
 from espalier.judging.protocol import FIRST, SECOND, TIE
 from espalier.judging.sample import Item, Sample
-from espalier.metrics.bootstrap import Array
 
 #: Two texts nearer than this are a tie.
 TIE_WIDTH: Final = 0.5
@@ -98,19 +99,23 @@ def simulated_answers(
     found = []
     for rater, order in sample.orders.items():
         bias = generator.normal(0, spread.raters)
+        texts = sum(len(sample.item(number).texts) for number in order)
+        noises = iter(generator.normal(0, spread.noise, texts * len(sample.protocol.criteria)).tolist())
         answers: dict[tuple[int, str], str] = {}
         for number in order:
             item = sample.item(number)
-            base = np.array([planted.get((item.input, text), 0.0) + bias for text in item.texts])
-            noise = {name: generator.normal(0, spread.noise, len(base)) for name in sample.protocol.criteria}
-            perceived = {name: base + own for name, own in noise.items()}
-            given = _careless(sample, item, generator) if rater in careless else _careful(sample, item, perceived)
+            if rater in careless:
+                given = _careless(sample, item, generator)
+            else:
+                base = [planted.get((item.input, text), 0.0) + bias for text in item.texts]
+                noise = {name: [next(noises) for _ in base] for name in sample.protocol.criteria}
+                given = _careful(sample, item, {name: list(map(add, base, own)) for name, own in noise.items()})
             answers |= {(number, question): answer for question, answer in given.items()}
         found.append(Answers(rater, f"{rater}.json", answers, simulated=True))
     return found
 
 
-def _careful(sample: Sample, item: Item, perceived: Mapping[str, Array]) -> Mapping[str, str]:
+def _careful(sample: Sample, item: Item, perceived: Mapping[str, Sequence[float]]) -> Mapping[str, str]:
     """The answers by what is perceived of the texts on each criterion, or those that a check asks for."""
     if item.expected:
         return item.expected
@@ -127,12 +132,12 @@ def _careless(sample: Sample, item: Item, generator: np.random.Generator) -> Map
     return given
 
 
-def _answer(sample: Sample, question: str, perceived: Array) -> str:
+def _answer(sample: Sample, question: str, perceived: Sequence[float]) -> str:
     criterion, end = sample.protocol.questions[question]
     if sample.protocol.design == "scale":
         values = sample.protocol.criteria[criterion].values
-        return str(int(np.clip(np.floor(perceived[0] + 0.5), values[0], values[-1])))
+        return str(min(max(floor(perceived[0] + 0.5), values[0]), values[-1]))
     if sample.protocol.design == "pairs":
         difference = perceived[0] - perceived[1]
         return TIE if abs(difference) < TIE_WIDTH else FIRST if difference > 0 else SECOND
-    return str(1 + int(np.argmin(perceived) if end == "worst" else np.argmax(perceived)))
+    return str(1 + perceived.index(min(perceived) if end == "worst" else max(perceived)))
