@@ -75,7 +75,15 @@ def runs() -> list[RunResult]:
     return [
         RunResult(key="chain", model="chain", profile="nursery", dataset="talk", metrics=metrics),
         RunResult(key="talk/human", model="", profile="nursery", dataset="talk", row="human"),
-        RunResult(key="talk/copy", model="", profile="nursery", dataset="talk", row="copy", trivial=True),
+        RunResult(
+            key="talk/copy",
+            model="",
+            profile="nursery",
+            dataset="talk",
+            row="copy",
+            trivial=True,
+            metrics={"scores": {"bleu": 99.0}},
+        ),
     ]
 
 
@@ -102,10 +110,10 @@ def test_scores_of_people_stand_in_the_table_with_their_interval(human: Printed,
     found = cells(human, results)
     assert found["chain"] == (2.25, "") and found["talk/human"] == (2.25, "")
     assert results[0].scores == {"bleu": 12.0, "judged_fluency": 2.25, "judged_fluency_1": 20.0}
-    assert results[2].scores == {}  # nobody judged the copy
+    assert results[2].scores == {"bleu": 99.0}  # nobody judged the copy
     report = build(human, results, judged=judgings_of([study()], {"chain": "sha"}))
     table = next(table for table in report.tables if table.id == "human")
-    assert not any(line.label == "talk/copy" for line in table.lines)
+    assert not any(line.label == "talk/copy" or cell.below for line in table.lines for cell in line.cells)
     page = render_html(report)
     for text in ("2.00–2.50", "Left out, for they failed the attention checks: rater_2", "moderate",
                  "0.50 (0.40 to 0.60)", "chain over tree, fluency", "0.50 (0.25 to 0.75)", "0.013", "holds",

@@ -127,7 +127,8 @@ def table_of(
         notes = {ref.run: ref.note for ref in row.runs}
         ours = [entry for key in notes for entry in entries if entry.key == key]
         for entry in by_profile(ours):
-            lines += _lines(entry, columns, notes[entry.key], runs)
+            # Rows that nobody judged stand below no line of a judged table.
+            lines += _lines(entry, columns, notes[entry.key], () if table.judged else runs)
         shown += ours
         present = {entry.key for entry in ours}
         lines += [
