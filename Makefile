@@ -28,7 +28,7 @@ faults: .venv/ready
 
 # The report's pages in headless Chromium: the machine's own, or the one that Playwright downloads.
 look: .venv/look
-	pytest -W ignore tests/look/pages.py
+	pytest -W ignore tests/look/pages.py tests/look/judging.py
 
 # README's picture, from the nursery's report of GuiG.
 picture: .venv/look

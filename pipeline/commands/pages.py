@@ -16,13 +16,14 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file, read_json
 from espalier.io.yaml_files import load_yaml
 from espalier.report.benchmarks import load_benchmark
+from espalier.report.page_judged import Scores
 from espalier.report.page_numbers import PageNumbers, Training
 from espalier.report.pages import render_page, with_numbers
 from espalier.report.printed import load_printed
 from pipeline import layout
 from pipeline.params.entries import Params, reads_of
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import read_measurement
+from pipeline.records.artifacts import read_measurement, read_studies
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
 from pipeline.records.dev_scores import without_dev_score
 
@@ -40,6 +41,7 @@ PAGES = {
     "sat.md": "docs/sat.md",
     "syntax.md": "docs/syntax.md",
     "x2tree.md": "docs/x2tree.md",
+    "judging.md": "docs/judging.md",
     "benchmarks.md": "benchmarks/README.md",
 }
 #: A group of details beside the profiles': what benchmarks measured of published texts.
@@ -74,6 +76,7 @@ def rendered() -> dict[str, str]:
         baselines=_baselines,
         trainings=_trainings,
         benchmarks={path.stem: load_benchmark(path) for path in measured},
+        judged=_judged,
     )
     texts = {}
     for name, page in PAGES.items():
@@ -128,6 +131,16 @@ def _on_test(profile: str) -> Mapping[str, tuple[int, int]]:
     tested = Counter(runs[key].paper for key in runs if runs[key].split == "test" and key in scored)
     untried = Counter(runs[key].paper for key in without_dev_score(runs, scored))
     return {paper: (count, untried[paper]) for paper, count in tested.items()}
+
+
+@cache
+def _judged(paper: str) -> Scores:
+    found: dict[tuple[str, str], Mapping[str, float | None]] = {}
+    for profile in layout.PROFILES:
+        if profile != "nursery":
+            for study in read_studies(paper, _folder(profile)):
+                found |= {(profile, run): scores.scores for run, scores in study.systems.items()}
+    return found
 
 
 @cache

@@ -63,6 +63,8 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
         _check_baseline(key, params)
     for key, annotation in params.annotations.items():
         _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
+    for key in params.protocols:
+        _check_protocol(key, params)
     if PRINTED.is_dir():  # it is not on a machine that only trains
         for paper in params.reports:
             _refers("reports", paper, [path.stem for path in sorted(PRINTED.glob("*.yaml"))], optional=False)
@@ -386,3 +388,30 @@ def _check_annotation(path: str, run: str, paper: str, parser: str, params: Para
     _refers(f"{path}.parser", parser, params.parsers, optional=False)
     if paper != (own := params.runs[run].paper):
         raise ConfigError(f"run {run} is of paper {own}", where=f"{path}.paper", remedy=f"set it to {own}")
+
+
+def _check_protocol(key: str, params: Params) -> None:
+    """Check that a protocol judges runs of its paper on the same texts, and gives no run a score that another gives."""
+    protocol, path = params.protocols[key], f"protocols.{key}"
+    first = params.runs.get(protocol.runs[0])
+    for name in protocol.runs:
+        _refers(f"{path}.runs", name, params.runs, optional=False)
+        run = params.runs[name]
+        if run.paper != protocol.paper:
+            raise ConfigError(
+                f"run {name} is of paper {run.paper}", where=f"{path}.paper", remedy=f"set it to {run.paper}"
+            )
+        if first is not None and (run.dataset, run.split) != (first.dataset, first.split):
+            raise ConfigError(
+                f"run {name} is on {run.dataset} {run.split}, and {protocol.runs[0]} on {first.dataset} {first.split}",
+                where=f"{path}.runs",
+                remedy="name runs on the same texts",
+            )
+    for other, settings in params.protocols.items():
+        if other == key:
+            break
+        shared = {*protocol.criteria} & {*settings.criteria}
+        if shared and {*protocol.runs} & {*settings.runs}:
+            raise ConfigError(
+                f"protocol {other} judges a run of it by {min(shared)} too", where=path, remedy="rename the criterion"
+            )

@@ -24,6 +24,7 @@ from espalier.corpora.filters import Filters
 from espalier.corpora.readers import READERS
 from espalier.corpora.splits import Split
 from espalier.datasets.encoding import Settings
+from espalier.judging.protocol import Protocol
 from espalier.models.contract import NetworkSettings
 from espalier.models.registry import ARCHITECTURES
 from espalier.tasks.settings import Decoder, Scoring
@@ -346,6 +347,7 @@ class Params(Strict):
     runs: dict[Name, Run]
     baselines: dict[Name, Baseline]
     annotations: dict[Name, Annotation]
+    protocols: dict[Name, Protocol] = {}
     reports: tuple[Name, ...]
 
 

@@ -11,7 +11,7 @@ import typer
 from espalier.cli.app import FILES, app
 from espalier.cli.models import find_in
 from pipeline.graph.stage_run import run_alone
-from pipeline.shell import completion, new_commands, project_commands
+from pipeline.shell import completion, judge_commands, new_commands, project_commands
 from pipeline.shell.models import ProfileModels
 from pipeline.shell.profiles import Profile, ProfileOption, enter
 
@@ -101,6 +101,7 @@ def site(profile: ProfileOption = None) -> None:
 
 
 app.registered_commands += project_commands.app.registered_commands
+app.add_typer(judge_commands.app, name="judge")
 app.add_typer(new_commands.app, name="new")
 FILES.update(STAGES, ("adopt", "export", "new", "pages", "rehearse", "repro", "site"))
 find_in(ProfileModels())

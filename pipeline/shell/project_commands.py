@@ -1,4 +1,4 @@
-"""The commands on the project: list, ratings, repro, pages, adopt, export, release, plan, rehearse, verify."""
+"""The commands on the project: list, repro, pages, adopt, export, release, plan, rehearse, verify."""
 
 from __future__ import annotations
 
@@ -55,19 +55,6 @@ def list_(
     """
     enter(profile)
     call("list_entries", kind, name, json=json)
-
-
-@app.command()
-def ratings(
-    sheets: Annotated[list[Path], typer.Argument(help="Filled-in sheets (nbest.csv of a report), one for each rater.")],
-    key_file: Annotated[
-        Path | None,
-        typer.Option("--key", help="The run of each text; default: nbest_key.csv beside the first sheet."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Count the ratings of each run, and the agreement of the raters (Fleiss' kappa)."""
-    call("ratings", sheets, key_file, json=json)
 
 
 @app.command()

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.io.tables import table_sha256
 from espalier.report.benchmarks import load_benchmark
 from espalier.report.build import build
 from espalier.report.comparisons import RunSegments, comparisons_of
 from espalier.report.html import render_html, render_items
 from espalier.report.hyperparameters import hyperparameters_of
 from espalier.report.items import RunTexts, items_of
+from espalier.report.judged import judgings_of, with_judged
 from espalier.report.links import Links
 from espalier.report.markdown import render_markdown
 from espalier.report.numbers_files import orderings_json, render_csv
@@ -44,6 +46,7 @@ from pipeline.records.artifacts import (
     read_details,
     read_measurement,
     read_segments,
+    read_studies,
     read_texts,
 )
 from pipeline.records.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
@@ -79,14 +82,17 @@ def run(key: str) -> None:
     for name, baseline in baselines.items():
         results += read_rows(name, baseline, params.profile, datasets[baseline.dataset]["language"])
     results += rows_of_fewer(results, baselines)
+    studies = read_studies(key)
+    present = {run: table_sha256(layout.output(key, run)) for study in studies for run in study.outputs if run in runs}
     report = build(
         printed,
-        results,
+        with_judged(printed, results, studies, present),
         _curves(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(printed, {name: texts.segments for name, texts in written.items()}, params.profile),
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
         trainings=_trainings(params, key, printed),
+        judged=judgings_of(studies, present),
     )
     items, links = items_of(printed, list(written.values())), Links.below(params.root)
     pages = {"index.html": render_html(report, items, links), "tables.md": render_markdown(report)}
@@ -94,10 +100,8 @@ def run(key: str) -> None:
     with atomic_folder(layout.report(key)) as folder:
         for name, text in pages.items():
             (folder / name).write_text(text, encoding="utf-8")
-        sheets = {"tables.csv": render_csv(report), **(report.sheet.files() if report.sheet else {})}
-        for name, text in sheets.items():
-            # With a byte order mark, without which some spreadsheets guess another encoding.
-            (folder / name).write_text(text, encoding="utf-8-sig")
+        # With a byte order mark, without which some spreadsheets guess another encoding.
+        (folder / "tables.csv").write_text(render_csv(report), encoding="utf-8-sig")
     write_json(layout.report_summary(key), summary_json(summary_of(report, items)))
     write_json(layout.details("orderings", key), orderings_json(report))
     say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
@@ -187,10 +191,9 @@ def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:
 
 
 def _runs_with_rows(printed: Printed) -> set[str]:
-    """The runs whose texts are shown as examples, drawn, or rated by people."""
+    """The runs whose texts are shown as examples or drawn."""
     shown = {key for examples in printed.examples for key in examples.written}
-    shown |= {key for drawings in printed.drawings for key in drawings.runs}
-    return shown | set(printed.sheet.runs if printed.sheet else ())
+    return shown | {key for drawings in printed.drawings for key in drawings.runs}
 
 
 def _samples(table: pd.DataFrame, segments: pd.DataFrame) -> list[Sample]:

@@ -19,6 +19,7 @@ from markdown_page import Page
         ("syntax", 100),
         ("guig", 40),
         ("cdnpg", 15),
+        ("judging", 15),
     ],
 )
 def test_every_worked_example_gives_what_the_page_shows(name: str, least: int) -> None:

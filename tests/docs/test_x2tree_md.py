@@ -231,7 +231,8 @@ def test_what_the_page_says_of_the_report_is_so() -> None:
 
     printed = yaml.safe_load((ROOT / "papers" / "printed" / "x2tree.yaml").read_text(encoding="utf-8"))
     assert f"{RESAMPLES:,} resamples" in TEXT
-    assert printed["sheet"]["best"] == 5 and "the five best replies of every model" in TEXT
+    params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    assert params["protocols"]["x2tree"]["best"] == 5 and "the five best replies of each model" in TEXT
     levels = {row["label"]: row["printed"]["level_3"] for row in printed["tables"][0]["rows"]}
     assert f"{levels['X2Tree']} − {levels['NRM']}" in TEXT
     assert round(levels["X2Tree"] - levels["NRM"], 2) == 11.15

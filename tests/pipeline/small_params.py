@@ -195,8 +195,31 @@ def nursery() -> Tree:
         # No parser of English is trained here: its trees are none, and count as unparsed.
         "reread": {"paper": "guig", "run": "written", "parser": "words"},
     }
+    tree["protocols"] = {"songnet": judged()}
     tree["reports"] = ["songnet", "guig"]
     return tree
+
+
+def judged() -> Tree:
+    """A protocol of the runs of SongNet, with the criteria of its paper."""
+    levels = {"question": "How much?", "lowest": 0, "levels": ["not", "partly", "fully"]}
+    return {
+        "paper": "songnet",
+        "title": "Ci",
+        "design": "scale",
+        "criteria": {
+            "relevance": levels,
+            "fluency": levels,
+            "style": {**levels, "stand_ins": ["format_micro_f1", "integrity_texts"]},
+        },
+        "runs": ["songnet_free", "songnet_no_s"],
+        "given": {"tune": "tune"},
+        "inputs": 5,
+        "raters": 3,
+        "checks": 4,
+        "note": "Judge each.",
+        "claims": [{"better": "songnet_free", "worse": "songnet_no_s", "criteria": ["fluency"]}],
+    }
 
 
 def small() -> Tree:

@@ -81,7 +81,7 @@ figures:
 examples:
   - {id: lists, title: Lists, caption: Side by side, given: {source: post}, written: {chain: Chain, tree: Tree},
      one: cluster, best: 2, count: 1}
-sheet: {given: source, runs: [chain, tree], one: cluster, best: 2, seed: 3, note: Say how good each is.}
+
 """
 
 

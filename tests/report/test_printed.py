@@ -39,8 +39,8 @@ def test_a_printed_number_of_songnet_is_the_papers(
 
 def test_songnet_has_every_row_of_the_paper_in_its_order(songnet: Printed) -> None:
     assert [(table.id, len(table.rows)) for table in songnet.tables] == [
-        ("released", 2), ("table-1", 6), ("table-2", 4), ("table-3", 2), ("table-4", 6), ("on-dev", 8),
-        ("by-the-book", 4), ("polishing", 2),
+        ("released", 2), ("table-1", 6), ("table-2", 4), ("table-3", 2), ("table-4", 6), ("table-7", 2),
+        ("on-dev", 8), ("by-the-book", 4), ("polishing", 2),
     ]  # fmt: skip
     assert [row.label for row in songnet.tables[1].rows][3:] == [
         "SongNet (only Pre-training)",
@@ -77,7 +77,7 @@ def test_the_first_table_prints_of_the_released_row_what_table_1_does(songnet: P
 
 
 def test_only_gpt2_without_tuning_has_gaps(songnet: Printed) -> None:
-    theirs = [table for table in songnet.tables if table.id not in ("on-dev", "by-the-book", "polishing")]
+    theirs = [table for table in songnet.tables if table.id not in ("on-dev", "by-the-book", "polishing", "table-7")]
     gaps = [row.label for table in theirs for row in table.rows if len(row.printed) < len(table.columns)]
     assert gaps == ["GPT2"]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from espalier.io.yaml_files import load_yaml
+from espalier.judging.result import PREFIX
 from espalier.metrics.registry import family
 from espalier.report.printed import Printed, load_printed
 
@@ -63,7 +64,7 @@ def test_every_metric_is_one_that_texts_under_templates_have(sat: Printed) -> No
     known = {metric.name for key in families for metric in family(key, "compose").metrics}
     corpora = {column for table in sat.tables if table.about == "corpora" for column in table.columns}
     wanted = {reading.metric for name, column in sat.columns.items() if name not in corpora for reading in column.ours}
-    assert wanted - known == set()
+    assert {name for name in wanted - known if not name.startswith(PREFIX)} == set()  # people's: test_judged.py
 
 
 @pytest.mark.parametrize("profile", ["", "profiles/small", "profiles/paper"])

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from espalier.report.drawings import Drawings, drawings_of
 from espalier.report.examples import ExampleTable, examples_of
 from espalier.report.hyperparameters import Hyperparameters
+from espalier.report.judged import Judging
 from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
 from espalier.report.printed import Paper, Printed
-from espalier.report.ratings import Sheet, sheet_of
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, TrainingResult, in_words
 from espalier.report.studies import Study, study_of
 from espalier.report.tables import Table, by_profile, other_metrics, other_runs, table_of, tags_of
@@ -81,7 +81,6 @@ class Report:
     orderings: tuple[Ordering, ...]
     studies: tuple[Study, ...]
     examples: tuple[ExampleTable, ...]
-    sheet: Sheet | None
     curves: tuple[Curve, ...]
     poems: tuple[PoemGroup, ...]
     runs: tuple[RunLine, ...]
@@ -90,6 +89,7 @@ class Report:
     missing: tuple[str, ...]
     hyperparameters: tuple[Hyperparameters, ...] = ()
     drawings: tuple[Drawings, ...] = ()
+    judged: tuple[Judging, ...] = ()
 
     @property
     def poems_by_the_book(self) -> bool:
@@ -106,6 +106,7 @@ def build(
     *,
     hyperparameters: Sequence[Hyperparameters] = (),
     trainings: Sequence[TrainingResult] = (),
+    judged: Sequence[Judging] = (),
     poems_per_run: int = 3,
 ) -> Report:
     """Put runs beside a paper's printed numbers.
@@ -119,6 +120,7 @@ def build(
         comparisons: comparisons of the runs in the paper's orderings.
         hyperparameters: those of the runs' models, beside the paper's.
         trainings: training costs of the models, for tables about trainings.
+        judged: studies in which people judged the runs.
         poems_per_run: number of samples shown for each run.
     """
     runs = by_profile(results)
@@ -142,7 +144,6 @@ def build(
         orderings=orderings_of(printed, runs, comparisons),
         studies=tuple(study_of(figure, printed, runs, by_profile(corpora)) for figure in printed.figures),
         examples=examples,
-        sheet=sheet_of(printed.sheet, runs) if printed.sheet else None,
         curves=tuple(curve for curve in by_profile(curves) if curve.points),
         poems=_poems(runs, poems_per_run),
         runs=tuple(
@@ -154,6 +155,7 @@ def build(
         missing=_missing(printed, runs),
         hyperparameters=tuple(hyperparameters),
         drawings=tuple(drawings_of(each, examples, runs) for each in printed.drawings),
+        judged=tuple(judged),
     )
 
 

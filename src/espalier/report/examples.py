@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.errors import EspalierError
 from espalier.report.printed import PrintedExamples
 from espalier.report.results import RunResult
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.levels import linearize
-
-Row = Mapping[str, str]
+from espalier.tasks.lists import Row, best_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,27 +91,6 @@ def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[Example
         if examples:
             groups.append(ExampleGroup(runs[0].profile, *_node_level(tree), tuple(examples)))
     return groups
-
-
-def column_of(row: Row, name: str) -> str:
-    """The value of an output row in a column that the file of printed numbers names.
-
-    Raises:
-        ConfigError: the outputs lack the column.
-    """
-    if name not in row:
-        raise ConfigError.unknown("column of the outputs", name, row, where="papers/printed")
-    return row[name]
-
-
-def best_of(rows: Iterable[Row], one: str, count: int) -> dict[str, list[Row]]:
-    """For each value of the column `one`, the first `count` rows (best samples) of its first id and seed."""
-    best: dict[str, list[Row]] = {}
-    for row in rows:
-        mine = best.setdefault(column_of(row, one), [])
-        if len(mine) < count and (not mine or all(row.get(name) == mine[0].get(name) for name in ("id", "seed"))):
-            mine.append(row)
-    return best
 
 
 def _node_level(tree: str) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -44,6 +44,7 @@ def fold(table: Table) -> Folded:
     """Divide a table. Printed numbers are shown beside our runs, unless all of these are runs of the nursery.
 
     The texts of the nursery are not those of the paper, so printed numbers beside its runs would suggest a comparison.
+    In columns in which our runs have no number there is none.
     """
     shown, rest = list[Line](), list[Line]()
     for block in _blocks(table.lines):
@@ -56,11 +57,20 @@ def fold(table: Table) -> Folded:
         if not ours:
             rest += block
             continue
-        apart = head.kind == "paper" and all(line.profile == NURSERY for line in ours)
+        apart = head.kind == "paper" and all(line.profile == NURSERY for line in ours) and _compared(head, ours)
         shown += [_without_numbers(head) if apart else head, *(line for line in followers if line.kind != "absent")]
         if apart or absent:
             rest += [head if apart else _without_numbers(head), *absent]
     return Folded(replace(table, lines=tuple(shown)), replace(table, lines=tuple(rest)))
+
+
+def _compared(head: Line, ours: Sequence[Line]) -> bool:
+    """Whether any column has a printed number and one of ours."""
+    return any(
+        printed.value is not None and line.cells[place].value is not None
+        for place, printed in enumerate(head.cells)
+        for line in ours
+    )
 
 
 def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:

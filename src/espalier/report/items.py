@@ -183,7 +183,7 @@ def _scores(
 ) -> dict[str, dict[str, float]]:
     """Scores by heading and id. A run uses the first metric of each heading that it has; `rows` are its segments."""
     found = {heading: next((known[name] for name in names if name in known), None) for heading, names in named.items()}
-    return {heading: _values(*metric, rows) for heading, metric in found.items() if metric}
+    return {heading: values_of(*metric, rows) for heading, metric in found.items() if metric}
 
 
 def _first_segments(run: RunTexts) -> pd.DataFrame:
@@ -198,7 +198,7 @@ def _first_of(table: pd.DataFrame) -> pd.DataFrame:
     return table.drop_duplicates("id").set_index("id")
 
 
-def _values(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str, float]:
+def values_of(metric: Metric, columns: list[str], rows: pd.DataFrame) -> dict[str, float]:
     """Scores by id, with four significant digits. Undefined scores are left out."""
     statistics = rows[columns].dropna(how="all")
     values = metric.aggregate(statistics.to_numpy(dtype="float64")).tolist()

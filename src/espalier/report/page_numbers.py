@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from espalier.io.errors import ArtifactError
 from espalier.report.benchmarks import BenchmarkResult
 from espalier.report.markdown import grid_of
+from espalier.report.page_judged import Scores, judged_table
 from espalier.report.printed import Printed, PrintedOrdering
 from espalier.report.results import RunResult
 from espalier.report.tables import BLANK
@@ -50,6 +51,7 @@ class PageNumbers:
         baselines: keys of the rows without a trained model, by profile and group, such as "baselines/guig/copy".
         trainings: measured trainings of a profile, by model.
         benchmarks: results of benchmarks, by name.
+        judged: scores that people gave to the runs of a paper.
     """
 
     details: Callable[[str, str, str], Mapping[str, Any]]
@@ -61,6 +63,7 @@ class PageNumbers:
     baselines: Callable[[str, str], Sequence[str]] = lambda profile, group: ()
     trainings: Callable[[str], Mapping[str, Training]] = lambda profile: {}
     benchmarks: Mapping[str, BenchmarkResult] = field(default_factory=dict)
+    judged: Callable[[str], Scores] = lambda paper: {}
 
     # --- Numbers -----------------------------------------------------------------------------------------------------
 
@@ -111,6 +114,10 @@ class PageNumbers:
     def ratios(self, name: str, row: str, ours: str | None = None) -> str:
         """The range of the ratios of a benchmark's row, over all its tables or over those with the row `ours`."""
         return self._measured(name).range(row, ours)
+
+    def judged_rows(self, paper: str) -> str:
+        """The printed scores of people with ours beside them; `judged` in templates."""
+        return judged_table(self.printed[paper], self.judged(paper))
 
     # --- Tables ------------------------------------------------------------------------------------------------------
 
@@ -203,7 +210,8 @@ class PageNumbers:
         """The functions available in templates, by name."""
         names = ("score", "interval", "difference", "count", "param", "best", "gpu_hours", "ratios", "table", "claims",
                  "verdicts", "without_dev", "training_costs", "benchmark", "tables")  # fmt: skip
-        return {name: getattr(self, name) for name in names} | {"printed": self.printed_value, "tried": self.tried}
+        others = {"printed": self.printed_value, "judged": self.judged_rows, "tried": self.tried}
+        return {name: getattr(self, name) for name in names} | others
 
     @cached_property
     def _better(self) -> dict[str, Literal["higher", "lower"] | None]:

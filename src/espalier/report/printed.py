@@ -86,7 +86,7 @@ class PrintedTable(_Strict):
 
     For tables about trainings, `benchmark` is the file in `benchmarks/results`, without extension, with the time per
     step. `printed_on` is the dataset with the test texts of the paper: printed values worse than copying its sources
-    are marked.
+    are marked. `judged` tables show what people said of the runs, without rows that nobody judged.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
@@ -97,6 +97,7 @@ class PrintedTable(_Strict):
     about: About = "runs"
     benchmark: str | None = None
     printed_on: str | None = None
+    judged: bool = False
     note: str = ""
 
     @model_validator(mode="after")
@@ -200,21 +201,6 @@ class PrintedDrawings(_Strict):
         return self
 
 
-class PrintedSheet(_Strict):
-    """Outputs for human raters, who do not know the systems.
-
-    `given` is the column shown above them, and `runs` are the rated runs, with the `best` texts of each. `one` is as in
-    `PrintedExamples`. `seed` determines the order.
-    """
-
-    given: str
-    runs: tuple[str, ...] = Field(min_length=1)
-    one: str = "id"
-    best: int = Field(default=1, ge=1)
-    seed: int = 1
-    note: str = ""
-
-
 def _listed(value: object) -> object:
     """Allow bleu, or [bleu, rouge_l], in YAML."""
     return [value] if isinstance(value, str) else value
@@ -295,7 +281,6 @@ class Printed(_Strict):
     figures: tuple[PrintedFigure, ...] = ()
     examples: tuple[PrintedExamples, ...] = ()
     drawings: tuple[PrintedDrawings, ...] = ()
-    sheet: PrintedSheet | None = None
     hyperparameters: tuple[PrintedHyperparameters, ...] = ()
     profiles: dict[str, str] = {}
     protocols: dict[str, str] = {}

@@ -127,7 +127,8 @@ def table_of(
         notes = {ref.run: ref.note for ref in row.runs}
         ours = [entry for key in notes for entry in entries if entry.key == key]
         for entry in by_profile(ours):
-            lines += _lines(entry, columns, notes[entry.key], runs)
+            # Rows that nobody judged stand below no line of a judged table.
+            lines += _lines(entry, columns, notes[entry.key], () if table.judged else runs)
         shown += ours
         present = {entry.key for entry in ours}
         lines += [
@@ -136,7 +137,7 @@ def table_of(
             if key not in present
         ]
     made = Table(table.id, table.title, table.caption, table.note, columns, tuple(lines), about=table.about)
-    return _ruled(made, shown, runs)
+    return made if table.judged else _ruled(made, shown, runs)
 
 
 def other_runs(printed: printed_values.Printed, runs: Sequence[RunResult]) -> Table | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final, Literal
 
+from espalier.metrics.holm import holm
 from espalier.report.printed import Column
 from espalier.report.tables import BLANK, Reading
 
@@ -97,17 +97,3 @@ def probability(p: float | None) -> str:
     if p is None:
         return BLANK
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def holm(probabilities: Sequence[float]) -> list[float]:
-    """Adjusted p-values, in the given order (Holm 1979).
-
-    The i-th smallest of m, from 1, is multiplied by m - i + 1; adjusted values are made monotone and at most 1.
-    Rejecting if the adjusted p is below alpha keeps the probability of any false rejection below alpha, even for
-    dependent tests.
-    """
-    count = len(probabilities)
-    order = sorted(range(count), key=probabilities.__getitem__)
-    scaled = (min(1.0, probabilities[index] * (count - rank)) for rank, index in enumerate(order))
-    adjusted = dict(zip(order, accumulate(scaled, max), strict=True))
-    return [adjusted[index] for index in range(count)]

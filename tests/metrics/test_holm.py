@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from espalier.report.verdicts import holm
+from espalier.metrics.holm import holm
 
 
 def test_adjusted_values_are_those_computed_by_hand() -> None:

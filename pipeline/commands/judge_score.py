@@ -1,0 +1,60 @@
+"""The command `judge score`: check and merge raters' files, and say what they say of the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from espalier.cli.progress import say
+from espalier.io.errors import DataError
+from espalier.io.files import write_json
+from espalier.io.terminal import json_line, printable
+from espalier.judging.answers import merged
+from espalier.judging.heds import heds
+from espalier.judging.result import details_of, headline, numbers_of
+from espalier.judging.result_text import result_text, waiting_text
+from espalier.judging.score import judged
+from espalier.judging.stand_ins import stand_ins
+from pipeline import layout
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import JUDGED, write_metrics
+from pipeline.records.judging import automatic_scores, read_files, read_key, require_present
+
+
+def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete: bool, json: bool) -> None:
+    """Print the result of raters' files, and write it as a metric; that of simulated raters is only printed.
+
+    Args:
+        files: raters' files; without any, only the stand-ins are printed.
+        key: key of their sample.
+        leave_out: show the result without the raters who failed the attention checks, beside that of all.
+        incomplete: allow files in which questions have no answer.
+        json: print all details as JSON.
+
+    Raises:
+        ConfigError, DataError, ArtifactError: as `read_key`, `require_present` and `merged`; or simulated ratings stand
+            beside others.
+    """
+    sample = read_key(key)
+    params = load_params()
+    require_present(sample, key, params)
+    values = automatic_scores(sample.protocol, params)
+    if not files:
+        print(printable(waiting_text(sample, stand_ins(sample, values))))
+        return
+    answers = merged(read_files(files), sample, incomplete=incomplete)
+    simulated = [one.file for one in answers if one.simulated]
+    if simulated and len(simulated) < len(answers):
+        raise DataError("simulated, beside files of people", file=simulated[0], remedy="score them apart")
+    found = judged(sample, answers)
+    beside = stand_ins(sample, values, answers)
+    details = details_of(sample, found, beside, leave_out=leave_out)
+    print(json_line(details) if json else printable(result_text(sample, found, beside, leave_out=leave_out)))
+    if simulated:
+        say("simulated raters: nothing is written to metrics/")
+        return
+    shown = headline(found, leave_out=leave_out)
+    name = f"{JUDGED}/{sample.name}"
+    write_metrics(sample.protocol.paper, name, numbers_of(shown), details)
+    write_json(key.with_name("heds.json"), heds(sample, shown))
+    say(f"{layout.details(sample.protocol.paper, name)}; dvc repro report@{sample.protocol.paper} shows it")

@@ -1,0 +1,103 @@
+"""The files of a result, the datasheet and Potato's project."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+import yaml
+from toy_judging import BEST_WORST, PAIRS, SCALE
+
+from espalier.io.validation import validated
+from espalier.judging.answers import merged
+from espalier.judging.heds import heds
+from espalier.judging.potato import potato
+from espalier.judging.power import Power
+from espalier.judging.result import JudgedDetails, details_of, headline, numbers_of
+from espalier.judging.sample import Sample
+from espalier.judging.score import Judged, judged
+from espalier.judging.simulate import simulated
+
+Make = Callable[..., Sample]
+
+
+def result(sample: Sample) -> Judged:
+    files = simulated(sample, {"chain": 1.6, "tree": 2.4, "reference": 2.6}, seed=1, careless=["rater_3"])
+    return judged(sample, merged(files, sample))
+
+
+def test_both_results_are_in_the_details_and_an_option_says_which_is_shown(make_sample: Make) -> None:
+    sample = make_sample(checks=6)
+    found = result(sample)
+    every, rest = (details_of(sample, found, [], leave_out=leave_out) for leave_out in (False, True))
+    assert every["panels"] == rest["panels"] and list(every["panels"]) == ["all raters", "those who passed the checks"]  # type: ignore[call-overload]
+    for details, raters in ((every, 3), (rest, 2)):
+        shown = validated(JudgedDetails, json.loads(json.dumps(details)), "details").systems["tree"]
+        assert f"raters:{raters}|n:12" in shown.signatures["judged_fluency"]
+        mean = shown.scores["judged_fluency"]
+        low, high = shown.intervals["judged_fluency"] or (0, 0)
+        assert mean is not None and low < mean < high
+        assert shown.scores.keys() == {
+            "judged_fluency", "judged_fluency_1", "judged_fluency_2", "judged_fluency_3", "judged_fluency_kappa",
+            "judged_style", "judged_style_0", "judged_style_1", "judged_style_kappa",
+        }  # fmt: skip
+    numbers = numbers_of(headline(found, leave_out=True))
+    assert numbers.keys() == {"chain.fluency", "chain.style", "tree.fluency", "tree.style"}
+    claim = every["panels"]["all raters"]["claims"][0]  # type: ignore[index,call-overload]
+    assert claim["verdict"] in ("holds", "undecided") and claim["gain"]["interval"][0] < claim["gain"]["value"]
+    assert [line["failed"] for line in every["raters"]] == [False, False, True]  # type: ignore[union-attr,index,call-overload]
+
+
+def test_a_pair_has_shares_of_win_tie_and_loss(make_sample: Make) -> None:
+    sample = make_sample(PAIRS)
+    shares = numbers_of(result(sample).everyone)
+    assert sum(shares[f"tree.relevance_{name}"] for name in ("win", "tie", "loss")) == pytest.approx(100, abs=0.01)
+    json.dumps(details_of(make_sample(BEST_WORST), result(make_sample(BEST_WORST)), [], leave_out=False))
+
+
+def test_the_datasheet_has_a_part_for_each_criterion_and_says_when_there_are_no_ratings(make_sample: Make) -> None:
+    sample = make_sample(checks=2, repeated=3)
+    form = heds(sample)
+    assert form["heds-criteria-criterion"]["control"] == {"fluency": True, "style": False}
+    assert form["heds-sample_evaluators_design-sample-number_of_system_outputs"]["data"][""] == (
+        "24 evaluation items of 2 systems for 12 inputs"
+    )
+    part = "heds-criteria-criterion-response_elicitation-"
+    assert form[part + "list_or_range"]["data"] == {"fluency": "1 (bad), 2, 3 (good)", "style": "0 (no), 1 (yes)"}
+    assert form[part + "size_of_scale"]["data"] == {"fluency": "3", "style": "2"}
+    assert form[part + "inter_annotator-agreement_score"]["data"]["style"] == "no ratings yet"
+    assert form[part + "form_of_response-2"]["data"] == {"fluency": True, "style": True}
+    assert form["heds-sample_evaluators_design-sample-statistical_power-value"]["data"][""] == "N/A"
+    assert not any("ethics" in field or "contact" in field for field in form)
+    for value in form.values():  # as the form stores its fields
+        assert {"data", "control"} <= value.keys() <= {"data", "control", "text"}
+    filled = heds(sample, result(sample).everyone, Power(40, 0.83, 0.02))
+    assert "Fleiss' kappa" in str(filled[part + "inter_annotator-agreement_score"]["data"]["fluency"])
+    assert filled["heds-sample_evaluators_design-sample-statistical_power-value"]["data"][""] == "0.83 with 40 inputs"
+
+
+@pytest.mark.parametrize(
+    ("design", "labels"),
+    [
+        (SCALE, [["1: bad", "2", "3: good"], ["0: no", "1: yes"]]),
+        (PAIRS, [["the first", "neither", "the second"]]),
+        (BEST_WORST, [["text 1", "text 2", "text 3"]] * 2),
+    ],
+    ids=["scale", "pairs", "best_worst"],
+)
+def test_potatos_project_has_every_item_and_tells_no_system(
+    make_sample: Make,
+    design: dict,  # type: ignore[type-arg]
+    labels: list[list[str]],
+) -> None:
+    rows = {run: [{"id": f"r{n}", "source": "<b>s", "reference": "x", "text": f"a {n}\nb{run[0]}"} for n in range(12)]
+            for run in ("chain", "tree")}  # fmt: skip
+    sample = make_sample(design, rows=rows, note="<i>", checks=1)
+    files = potato(sample)
+    config = yaml.safe_load(files["config.yaml"])
+    assert [scheme["labels"] for scheme in config["annotation_schemes"]] == labels
+    items = [json.loads(line) for line in files["items.jsonl"].splitlines()]
+    assert [item["id"] for item in items] == [f"{sample.hash}-{number}" for number in range(1, len(sample.items) + 1)]
+    assert not any("<b>" in item["text"] for item in items) and any("<br>b" in item["text"] for item in items)
+    assert not any(word in text for text in files.values() for word in ("chain", "tree", "expected"))
