@@ -147,7 +147,10 @@ class Encoded(Generic[Split_co]):
 
 
 class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
-    """A form of encoded data. Register it in `ENCODINGS`. Importing it must not import torch."""
+    """A form of encoded data. Register it in `ENCODINGS`. Importing it must not import torch.
+
+    An encoding with this base need not define what has a body here.
+    """
 
     @property
     def settings(self) -> type[Settings_]:
@@ -174,8 +177,8 @@ class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
         ...
 
     def training_records(self, records: Sequence[Record_], settings: Settings_) -> Sequence[Record_]:
-        """The records to encode for training, such as each pair in both directions."""
-        ...
+        """The records to encode for training, such as each pair in both directions; the same by default."""
+        return records
 
     def encode(self, records: Sequence[Record_], vocabulary: Vocabulary_, settings: Settings_) -> Encoded[Split_]:
         """Encode the records that fit the settings, and quarantine the others."""
@@ -183,7 +186,7 @@ class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
 
     def extras(self, records: Sequence[Record_], settings: Settings_) -> Extras:
         """Data of the training records to keep besides ids, such as frequent templates: JSON rows by name."""
-        ...
+        return {}
 
     def counts(self, split: Split_) -> Mapping[str, float]:
         """Counts of one split for the dataset's details, such as tokens and unknown words."""
@@ -195,4 +198,4 @@ class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
 
     def measures(self, split: Split_) -> Mapping[str, Any]:
         """Values of the training split for a report's figures: {name: {quantity: {column: value}}}."""
-        ...
+        return {}

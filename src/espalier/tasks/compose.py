@@ -27,6 +27,7 @@ from espalier.tasks.compose_decoder import ComposeDecoder
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.sequence_search import decode
 from espalier.tasks.settings import Scoring
+from espalier.tasks.task import Task
 from espalier.text.language import Language, join_tokens, tokens_of
 
 if TYPE_CHECKING:
@@ -49,13 +50,12 @@ class ComposeScoring(Scoring):
     padded: int = Field(0, ge=0, le=65_536)
 
 
-class ComposeTask:
+class ComposeTask(Task):
     """One text for the template of each record."""
 
     encodings = ("structure",)
     decoder, scoring = ComposeDecoder, ComposeScoring
     dev_likelihood = True
-    judge = None
     likelihood_columns = ("nll", "tokens", "word_nll", "words", "own_weight")
 
     def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow[StructureView]]:

@@ -14,9 +14,10 @@ from espalier.io.errors import ConfigError
 from espalier.metrics.dialogue import HEADLINE, library_scores, reply_families
 from espalier.metrics.replies import Replies
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
-from espalier.tasks.dialogue_decoder import DialogueDecoder, DialogueNetwork, length_of
+from espalier.tasks.dialogue_decoder import DialogueDecoder, length_of
 from espalier.tasks.dialogue_likelihood import batch_nats, exact_nats, mutual_information, recalls, sampled_posts
 from espalier.tasks.settings import Scoring
+from espalier.tasks.task import Task
 from espalier.tasks.training_replies import reply_columns, training_replies
 from espalier.text.language import Language
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from espalier.corpora.records import Pair
     from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
-    from espalier.datasets.dialogue.encode import DialogueSettings
     from espalier.datasets.ragged import IntArray
     from espalier.datasets.vocabulary import WordVocabulary
     from espalier.tasks.dialogue_decoder import DialogueModel
@@ -34,13 +34,11 @@ if TYPE_CHECKING:
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
 
-class DialogueTask:
+class DialogueTask(Task):
     """The best replies to each post."""
 
     encodings = ("dialogue",)
     decoder, scoring = DialogueDecoder, Scoring
-    dev_likelihood = False
-    judge = None
     likelihood_columns = ("nll", "words", "exact", "recall")
 
     def ngrams(self, vocabulary: WordVocabulary) -> Mapping[str, NGramRow[DialogueView]]:
@@ -53,10 +51,6 @@ class DialogueTask:
     def writes_words(self, language: Language) -> bool:
         """Always: texts are words joined by spaces."""
         return True
-
-    def needs_annotation(self, network: DialogueNetwork, dataset: DialogueSettings) -> bool:
-        """Never: replies are scored without parses."""
-        return False
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 

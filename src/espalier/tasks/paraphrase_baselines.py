@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from espalier.corpora.records import Pair
-    from espalier.datasets.pairs.data import PairData
     from espalier.datasets.pairs.vocabulary import PairVocabulary
-    from espalier.datasets.ragged import IntArray
     from espalier.tasks.data import Ready
 
 

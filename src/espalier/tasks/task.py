@@ -71,8 +71,8 @@ class DecodingTask(Protocol[Record_contra, Data_, Batch_contra, Model_contra, De
         ...
 
     def facts(self, model: Model_contra) -> dict[str, str]:
-        """Facts of the model for scoring, which are kept in the metadata of the outputs."""
-        ...
+        """Facts of the model for scoring, which are kept in the metadata of the outputs; none by default."""
+        return {}
 
 
 class Judge(Protocol[Data_, Batch_contra, Model_contra, Vocabulary_contra, Decoder_contra, Dataset_contra]):
@@ -119,20 +119,20 @@ class ScoringTask(Protocol[Data_contra, Network_contra, Dataset_contra, Scoring_
     @property
     def dev_likelihood(self) -> bool:
         """Whether the likelihood of the dev references is measured as well."""
-        ...
+        return False
 
     @property
     def judge(self) -> Judge[Any, Any, Any, Any, Any, Any] | None:
         """The judge for a run's `lm`; None if texts of this task have no judge."""
-        ...
+        return None
 
     def writes_words(self, language: Language) -> bool:
         """Whether texts are words joined by single spaces, to be parsed as such; else the parser segments them."""
         ...
 
     def needs_annotation(self, network: Network_contra, dataset: Dataset_contra) -> bool:
-        """Whether scoring needs parses of the texts, for these settings of a model and a dataset."""
-        ...
+        """Whether scoring needs parses of the texts, for these settings of a model and a dataset; by default not."""
+        return False
 
     def statistics(self, outputs: Outputs[Data_contra], scoring: Scoring_) -> list[Segments]:
         """The statistics of each segment, by family of metrics (`espalier.metrics.registry.METRICS`: TASK/NAME)."""
@@ -185,4 +185,7 @@ class Task(
     DecodingTask[Any, Any, Any, Any, Any, Any],
     Protocol,
 ):
-    """A task, whatever its types. Register one in `TASKS`. Importing it must not import torch."""
+    """A task, whatever its types. Register one in `TASKS`. Importing it must not import torch.
+
+    A class with this base need not define what has a body here.
+    """

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Self
 from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
-from espalier.datasets.encoding import Encoded, Extras, Settings
+from espalier.datasets.encoding import Encoded, Encoding, Extras, Settings
 from espalier.datasets.pairs.data import PairData
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import MAX_PIECES, PairVocabulary
@@ -62,7 +62,7 @@ class PairSettings(Settings):
         return self
 
 
-class PairEncoding:
+class PairEncoding(Encoding[Pair, PairSettings, PairVocabulary, PairData]):
     """Word pieces of both sides, and symbols of their trees."""
 
     settings, record, vocabulary, split = PairSettings, Pair, PairVocabulary, PairData
@@ -138,10 +138,6 @@ class PairEncoding:
         symbols = vocabulary.symbols
         trees = {"labels": len(symbols.labels), "levels": symbols.levels} if symbols else {}
         return {"pieces": vocabulary.text_size, **trees}
-
-    def measures(self, split: PairData) -> Mapping[str, Any]:
-        """An empty mapping."""
-        return {}
 
 
 def tree_encoder(vocabulary: PairVocabulary) -> Callable[[str], list[int]]:
