@@ -28,8 +28,7 @@ def call(name: str, *arguments: object, **options: object) -> None:
 def _jobs(default: str) -> OptionInfo:
     """The option --jobs of a command."""
     text = f"The number of stages that run at once; default: {default}."
-    option: OptionInfo = typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help=text)
-    return option
+    return typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help=text)
 
 
 ProfileArgument = Annotated[Profile, typer.Argument(help="The profile.")]

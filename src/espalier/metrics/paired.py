@@ -112,8 +112,7 @@ def _of_clusters(w: Array) -> tuple[float, float]:
 
 def _of_mean(values: Array) -> Array:
     """The variance of the mean over the last axis."""
-    variance: Array = values.var(axis=-1, ddof=1) / values.shape[-1]
-    return variance
+    return values.var(axis=-1, ddof=1) / values.shape[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,8 +196,7 @@ class Block(nn.Module):
             # The prefixes of a source become the time of attention to it.
             shared = x if sources in (None, len(x)) else x.view(sources, -1, x.shape[-1])
             x = self.cross_residual(shared, partial(self.cross, memory=memory, bias=bias)).view_as(x)
-        y: Tensor = self.feed_forward_residual(x, self.feed_forward)
-        return y
+        return self.feed_forward_residual(x, self.feed_forward)
 
 
 def _apart(time: int, device: torch.device) -> Tensor:

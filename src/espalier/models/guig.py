@@ -42,8 +42,7 @@ class Encoder(nn.Module):
         """Map (batch, time, width) to the same shape. `paths` are needed for path attention."""
         for block in self.blocks:
             x = block(x, bias, paths)
-        encoded: Tensor = self.final_norm(x)
-        return encoded
+        return self.final_norm(x)
 
 
 class EncoderBlock(nn.Module):

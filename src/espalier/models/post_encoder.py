@@ -76,5 +76,4 @@ class PostEncoder(nn.Module):
         if post.states is None or post.keys is None:
             return post.last if rows is None else post.last[rows]
         memory = post.keys, post.states, post.real
-        context: Tensor = self.attention(query, *(memory if rows is None else (part[rows] for part in memory)))
-        return context
+        return self.attention(query, *(memory if rows is None else (part[rows] for part in memory)))

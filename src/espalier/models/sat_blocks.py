@@ -70,8 +70,7 @@ class DecoderBlock(nn.Module):
         def attend(y: Tensor) -> Tensor:
             known = self.attention.project_memory(y)
             past.keys[:, :, : x.shape[1]], past.values[:, :, : x.shape[1]] = known.keys, known.values
-            attended: Tensor = self.attention(y, causal=True)
-            return attended
+            return self.attention(y, causal=True)
 
         return self._after_attention(self.attention_residual(x, attend), memory, memory_mask, places)
 

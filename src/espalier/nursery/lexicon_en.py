@@ -137,5 +137,4 @@ def _frame(head: str, verbs: str) -> Frame:
 
 @cache
 def _raw() -> dict[str, Any]:
-    raw: dict[str, Any] = load("lexicon_en.yaml")
-    return raw
+    return load("lexicon_en.yaml")

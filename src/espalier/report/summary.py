@@ -59,8 +59,7 @@ def summary_of(report: Report, items: Items) -> Summary:
 
 def summary_json(summary: Summary) -> dict[str, Any]:
     """The summary as plain JSON values."""
-    values: dict[str, Any] = _ADAPTER.dump_python(summary, mode="json")
-    return values
+    return _ADAPTER.dump_python(summary, mode="json")
 
 
 def read_summary(values: object, where: str) -> Summary:

@@ -309,8 +309,7 @@ def _rows(nodes: Nodes, k: int) -> list[list[int]]:
     reached = sum(map(len, levels(nodes)))
     if reached != len(nodes):
         raise EspalierError(f"only {reached} of {len(nodes)} nodes are below the root")
-    rows: list[list[int]] = nodes.tolist()
-    return rows
+    return nodes.tolist()
 
 
 def _check_one_parent(below: Sequence[int], size: int) -> None:

@@ -88,5 +88,4 @@ def _sets(members: list[list[int]], size: int) -> Bits:
 
 def with_twins(groups: S) -> S:
     """Add the oblique group of each level group, and the reverse."""
-    twins: S = groups | ((groups & LOWER) << 1) | ((groups >> 1) & LOWER)
-    return twins
+    return groups | ((groups & LOWER) << 1) | ((groups >> 1) & LOWER)
