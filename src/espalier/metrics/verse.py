@@ -21,40 +21,14 @@ from espalier.verse.rhyme import Rule
 
 #: The metrics of verses of which only texts, language and likelihood are known, always all of them.
 KEYS: Final = (
-    "perplexity",
-    "perplexity_words",
-    "ppl_released",
-    "distinct_1_macro",
-    "distinct_2_macro",
-    "distinct_1_micro",
-    "distinct_2_micro",
-    "format_macro_p",
-    "format_macro_r",
-    "format_macro_f1",
-    "format_micro_p",
-    "format_micro_r",
-    "format_micro_f1",
-    "format_released_macro_f1",
-    "format_released_micro_f1",
-    "rhyme_macro_p",
-    "rhyme_macro_r",
-    "rhyme_macro_f1",
-    "rhyme_micro_p",
-    "rhyme_micro_r",
-    "rhyme_micro_f1",
-    "rhyme_released_macro_f1",
-    "rhyme_released_micro_f1",
-    "rhyme_accuracy",
-    "rhyme_shuffled_macro_f1",
-    "rhyme_shuffled_micro_f1",
-    "rhyme_released_shuffled_macro_f1",
-    "rhyme_released_shuffled_micro_f1",
-    "rhyme_within_macro_f1",
-    "rhyme_within_micro_f1",
-    "rhyme_units_macro_f1",
-    "rhyme_units_micro_f1",
-    "rhyme_unknown",
-)
+    "perplexity", "perplexity_words", "ppl_released", "distinct_1_macro", "distinct_2_macro", "distinct_1_micro",
+    "distinct_2_micro", "format_macro_p", "format_macro_r", "format_macro_f1", "format_micro_p", "format_micro_r",
+    "format_micro_f1", "format_released_macro_f1", "format_released_micro_f1", "rhyme_macro_p", "rhyme_macro_r",
+    "rhyme_macro_f1", "rhyme_micro_p", "rhyme_micro_r", "rhyme_micro_f1", "rhyme_released_macro_f1",
+    "rhyme_released_micro_f1", "rhyme_accuracy", "rhyme_shuffled_macro_f1", "rhyme_shuffled_micro_f1",
+    "rhyme_released_shuffled_macro_f1", "rhyme_released_shuffled_micro_f1", "rhyme_within_macro_f1",
+    "rhyme_within_micro_f1", "rhyme_units_macro_f1", "rhyme_units_micro_f1", "rhyme_unknown",
+)  # fmt: skip
 
 #: The metrics of `Perplexity` of the dev split. The paper prints perplexities of both splits.
 DEV_KEYS: Final = tuple(f"{metric.name}_dev" for metric in PERPLEXITY)

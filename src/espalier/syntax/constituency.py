@@ -24,20 +24,9 @@ from espalier.syntax.levels import TreeError, cut, linearize, tree_of, unclosed,
 from espalier.syntax.tree import Tree
 
 __all__ = [
-    "TreeError",
-    "clean",
-    "cut",
-    "frequent_templates",
-    "linearize",
-    "read_tree",
-    "read_trees",
-    "tags",
-    "template",
-    "tree_of",
-    "without_words",
-    "words",
-    "write_tree",
-]
+    "TreeError", "clean", "cut", "frequent_templates", "linearize", "read_tree", "read_trees", "tags", "template",
+    "tree_of", "without_words", "words", "write_tree",
+]  # fmt: skip
 
 _EXAMPLE: Final = "(S (NP (PRP I)) (VP (VBP sleep)))"
 #: Labels of a wrapper above the root; the outer bracket in a treebank has no label.
