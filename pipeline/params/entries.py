@@ -24,6 +24,7 @@ from espalier.corpora.filters import Filters
 from espalier.corpora.readers import READERS
 from espalier.corpora.splits import Split
 from espalier.datasets.encoding import Settings
+from espalier.io.validation import Strict
 from espalier.models.contract import NetworkSettings
 from espalier.models.registry import ARCHITECTURES
 from espalier.tasks.settings import Decoder, Scoring
@@ -59,12 +60,6 @@ Shelf = Annotated[str, Field(pattern=r"^\w+(/\w+)*$")]
 Also = Annotated[str, Field(pattern=r"^(none|raw/\w+(/\w+)*|corpora/\w[\w-]*)$")]
 #: Of a setting whose type depends on other keys: params.yaml has a mapping, which `load_params` gives its type.
 Untyped = GetPydanticSchema(lambda _, handler: handler(dict[str, Any]))
-
-
-class Strict(BaseModel):
-    """The base of settings in which unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Configured(BaseModel, Generic[Kind]):
@@ -309,7 +304,7 @@ class Baseline(Scored):
     #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows:
     #: one, or one for each sample.
     published: str
-    texts: dict[Name, Inside | tuple[Inside, ...]] = {}
+    texts: dict[Name, Inside | tuple[Inside, ...]] = Field(default_factory=dict)
 
 
 class Catalogue(Strict):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from espalier.io.validation import repeated
+from espalier.io.validation import Strict, repeated
 
 
 def _inside(path: str) -> str:
@@ -35,13 +35,11 @@ Repository = Annotated[str, AfterValidator(_repository)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class SourceFile(BaseModel):
+class SourceFile(Strict):
     """One published file, identified by its hash wherever it is downloaded from.
 
     If `urls` is empty, the file comes from a mirror or is placed by hand as `note` describes.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Inside = Field(description="path inside the source's folder; for an archive to unpack, its name in messages")
     urls: tuple[Web, ...] = Field(description="tried in order")
@@ -52,13 +50,11 @@ class SourceFile(BaseModel):
     note: str | None = None
 
 
-class GitFiles(BaseModel):
+class GitFiles(Strict):
     """Files of a git repository at one commit, verified by one digest (`espalier.io.hashing.files_sha256`).
 
     The files keep their paths in the repository.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: Repository
     commit: str = Field(pattern=r"^[0-9a-f]{40}$")
@@ -69,10 +65,8 @@ class GitFiles(BaseModel):
     mirror: Inside = Field(description="folder of these files inside the folder that ESPALIER_MIRROR names")
 
 
-class Source(BaseModel):
+class Source(Strict):
     """One published collection: single files, or files of a git repository."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     licence: str

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse, words_of
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.validation import Strict
 from espalier.text.language import Language, tokens_of
 from espalier.text.normalize import folded, is_traditional
 from espalier.text.words import longest_run
@@ -32,15 +33,13 @@ RULES: Final[dict[type[Record], set[str]]] = {
 }  # fmt: skip
 
 
-class Filters(BaseModel):
+class Filters(Strict):
     """The rules of one corpus. A rule that is None, empty or false is off.
 
     `RULES` lists the rules for each type of record.
 
     Every side of a sentence or a pair must pass every rule. Words are as in `espalier.corpora.records.words_of`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     min_units: int | None = Field(default=None, ge=1)
     max_units: int | None = Field(default=None, ge=1)

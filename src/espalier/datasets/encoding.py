@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from espalier.corpora.records import Quarantined, Record
+from espalier.io.validation import Strict
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ Batch_co = TypeVar("Batch_co", bound="Batch", covariant=True)
 Extras: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
-class Settings(BaseModel):
+class Settings(Strict):
     """The base of the settings of an encoding, of decoding or of scoring in params.yaml. Unknown keys are errors.
 
     Attributes:
@@ -40,8 +39,6 @@ class Settings(BaseModel):
         reads_pieces: whether the vocabulary may consist of published word pieces (`pieces_from`); `build_vocabulary`
             then takes their folder as `published`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     opposite: ClassVar[Mapping[str, str]] = {}
     reads_pieces: ClassVar[bool] = False

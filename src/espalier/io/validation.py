@@ -19,6 +19,12 @@ _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 160
 
 
+class Strict(BaseModel):
+    """The base of settings in which unknown keys are errors, and which do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
 def validated(kind: type[Kind], value: object, where: str, *, names: str = "key") -> Kind:
     """Convert `value` to the type `kind`. The first mistake is raised as one line with the path of its key.
 

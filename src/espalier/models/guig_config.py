@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.datasets.pairs.data import PairView, Row
+from espalier.io.validation import Strict
 from espalier.layers.options import Mixture, Norm
 
 
-class EncoderConfig(BaseModel):
+class EncoderConfig(Strict):
     """Settings of one encoder: the rows it reads, its attention, and the number of decoder heads that attend to it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: Several rows are concatenated: the Transformer baseline's input.
     reads: tuple[Row, ...] = Field(min_length=1)
@@ -30,10 +29,8 @@ class EncoderConfig(BaseModel):
         return self
 
 
-class GuiGConfig(BaseModel):
+class GuiGConfig(Strict):
     """Settings of the architecture. Defaults are the text generator's in the released scripts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     writes: Literal["text", "tree"] = "text"
     encoders: tuple[EncoderConfig, ...] = Field(
@@ -99,10 +96,8 @@ class GuiGConfig(BaseModel):
         return PairView(reads, self.writes, "levels", self.template, self.boundary_ids, self.cut)
 
 
-class SCPNConfig(BaseModel):
+class SCPNConfig(Strict):
     """Settings of the architecture. Defaults are those of the paper's text generator."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     writes: Literal["text", "tree"] = "text"
     #: The width of the decoder's states, and of each direction of the first encoder's.

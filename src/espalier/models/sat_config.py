@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.datasets.structure.data import StructureView
+from espalier.io.validation import Strict
 from espalier.layers.options import Activation, Initial
 
 
-class SATConfig(BaseModel):
+class SATConfig(Strict):
     """Settings of the architecture. Defaults follow the text of the paper, or GPT2 if the paper gives none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: The structures of a template that are read and summed (equation 7), such as ("pc", "pos"); none is GPT2.
     structures: tuple[str, ...] = ("pos",)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.datasets.verse.data import View
+from espalier.io.validation import Strict
 from espalier.layers.options import Activation, Initial, Smoothing
 from espalier.models.dialogue_config import Context, DialogueConfig
 
 Symbol = Literal["c", "p", "s", "t"]
 
 
-class SongNetConfig(BaseModel):
+class SongNetConfig(Strict):
     """Settings of the architecture. Defaults follow the text of the paper."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: How a place reads those before it: "attention", masked (equation 8), or "gru" in its place (SongNet-GRU).
     core: Literal["attention", "gru"] = "attention"

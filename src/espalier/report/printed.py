@@ -6,21 +6,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.validation import first_mistake, repeated
+from espalier.io.validation import Strict, first_mistake, repeated
 from espalier.io.yaml_files import load_yaml
 
 #: The subject of the rows of a table.
 About = Literal["runs", "corpora", "trainings"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PrintedValue(_Strict):
+class PrintedValue(Strict):
     """A printed number and its printed spread (±)."""
 
     value: float = Field(allow_inf_nan=False)
@@ -38,14 +34,14 @@ def _number(value: object) -> object:
     return value
 
 
-class OwnMetric(_Strict):
+class OwnMetric(Strict):
     """One of our metrics beside a printed column. `name` is its label; the closest metric has none."""
 
     metric: str
     name: str = ""
 
 
-class Column(_Strict):
+class Column(Strict):
     """A printed column: its heading, the better direction, and our metrics for it, if any, the closest first."""
 
     group: str
@@ -65,23 +61,23 @@ class Column(_Strict):
         return self.ours[0].metric
 
 
-class RunRef(_Strict):
+class RunRef(Strict):
     """One of our runs (or corpora) that belongs to a row, with a note on its differences."""
 
     run: str
     note: str = ""
 
 
-class Row(_Strict):
+class Row(Strict):
     """A row of a table: the printed label, numbers by column key, and our runs."""
 
     label: str
-    printed: dict[str, Annotated[PrintedValue, BeforeValidator(_number)]] = {}
+    printed: dict[str, Annotated[PrintedValue, BeforeValidator(_number)]] = Field(default_factory=dict)
     runs: tuple[RunRef, ...] = ()
     note: str = ""
 
 
-class PrintedTable(_Strict):
+class PrintedTable(Strict):
     """A table of the paper, or one of our own. `about` names the subject of its rows.
 
     For tables about trainings, `benchmark` is the file in `benchmarks/results`, without extension, with the time per
@@ -106,7 +102,7 @@ class PrintedTable(_Strict):
         return self
 
 
-class Points(_Strict):
+class Points(Strict):
     """A panel whose points are metrics of one run, left to right: {"3": ted_3, ..., full: ted_full}."""
 
     name: str
@@ -114,7 +110,7 @@ class Points(_Strict):
     metrics: dict[str, str] = Field(min_length=2)
 
 
-class Measured(_Strict):
+class Measured(Strict):
     """Measurements of corpora: the name of the measure, and its columns with labels, one line per column.
 
     `count` is the column with the number of texts behind each point. It is shown in the table, not as a line.
@@ -125,7 +121,7 @@ class Measured(_Strict):
     count: str | None = None
 
 
-class PrintedFigure(_Strict):
+class PrintedFigure(Strict):
     """A figure of the paper, of one of three kinds.
 
     `panels`: columns plotted against a numeric setting of several runs, one line per profile; the run `beside` is a
@@ -155,7 +151,7 @@ class PrintedFigure(_Strict):
         return self
 
 
-class PrintedExamples(_Strict):
+class PrintedExamples(Strict):
     """A few outputs of each run, side by side.
 
     `given` names the output columns to show once (source, reference), and `written` the runs with their labels. `by` is
@@ -176,7 +172,7 @@ class PrintedExamples(_Strict):
     first: tuple[str, ...] = ()
 
 
-class PrintedDrawings(_Strict):
+class PrintedDrawings(Strict):
     """Drawings of single texts of runs, for the first `count` of some examples.
 
     Drawings of granularity show each piece in each layer. Drawings of structures show the symbols of `structures`, with
@@ -200,7 +196,7 @@ class PrintedDrawings(_Strict):
         return self
 
 
-class PrintedSheet(_Strict):
+class PrintedSheet(Strict):
     """Outputs for human raters, who do not know the systems.
 
     `given` is the column shown above them, and `runs` are the rated runs, with the `best` texts of each. `one` is as in
@@ -220,7 +216,7 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class PrintedOrdering(_Strict):
+class PrintedOrdering(Strict):
     """A claim of the paper, or one of `ours`: one run is better than another by every one of these columns.
 
     With a `margin`, the claim is that the run is worse by at most the margin, in the unit of the only column.
@@ -245,7 +241,7 @@ class PrintedOrdering(_Strict):
         return self
 
 
-class Hyperparameter(_Strict):
+class Hyperparameter(Strict):
     """A hyperparameter of the paper, and the path of our setting.
 
     `source` tells whether the value comes from the text or from the released code. If both `source` and value are null,
@@ -265,7 +261,7 @@ class Hyperparameter(_Strict):
         return self
 
 
-class PrintedHyperparameters(_Strict):
+class PrintedHyperparameters(Strict):
     """The hyperparameters of one system: our models, each with a run that decodes it, and the printed values."""
 
     system: str
@@ -273,7 +269,7 @@ class PrintedHyperparameters(_Strict):
     values: tuple[Hyperparameter, ...] = Field(min_length=1)
 
 
-class Paper(_Strict):
+class Paper(Strict):
     """The subject of the report: the `name` of the system, and its page in `docs`, "" for none."""
 
     key: str
@@ -285,7 +281,7 @@ class Paper(_Strict):
     url: str = Field(pattern=r"^https?://")
 
 
-class Printed(_Strict):
+class Printed(Strict):
     """The printed results of a paper. `profiles` and `protocols` explain names used in the report."""
 
     paper: Paper
@@ -297,8 +293,8 @@ class Printed(_Strict):
     drawings: tuple[PrintedDrawings, ...] = ()
     sheet: PrintedSheet | None = None
     hyperparameters: tuple[PrintedHyperparameters, ...] = ()
-    profiles: dict[str, str] = {}
-    protocols: dict[str, str] = {}
+    profiles: dict[str, str] = Field(default_factory=dict)
+    protocols: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _ids_once(self) -> Printed:
