@@ -50,11 +50,9 @@ class Vocabulary(Protocol):
     @property
     def language(self) -> Language:
         """The language of the texts."""
-        ...
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        ...
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -63,7 +61,6 @@ class Vocabulary(Protocol):
         Raises:
             ArtifactError: the file is not a vocabulary of this type.
         """
-        ...
 
 
 class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
@@ -78,31 +75,25 @@ class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
     @property
     def ids(self) -> list[str]:
         """(rows,) ids of the records."""
-        ...
 
     @property
     def vocabulary(self) -> Vocabulary_:
         """The meaning of each id."""
-        ...
 
     def save(self, path: Path) -> None:
         """Write as Parquet."""
-        ...
 
     @classmethod
     def load(cls, path: Path, vocabulary: Vocabulary_) -> Self:
         """Read a split written by `save`."""
-        ...
 
     def __len__(self) -> int: ...
 
     def select(self, places: IntArray) -> Self:
         """The rows with these indices, in that order."""
-        ...
 
     def sizes(self, view: View_contra) -> IntArray:
         """(rows,) size of each row in tokens for a batch's budget."""
-        ...
 
     def longest(self, view: View_contra) -> int:
         """The length of the longest row that a model with this view reads or writes.
@@ -110,7 +101,6 @@ class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
         Raises:
             ConfigError: the view reads columns that the rows lack.
         """
-        ...
 
     def batch(
         self, indices: IntArray, view: View_contra, rng: np.random.Generator | None = None, *, grain: int = 1
@@ -123,7 +113,6 @@ class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
             rng: random generator for parts that differ between epochs, such as literals; None in evaluation.
             grain: lengths are padded to a multiple of it.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -152,26 +141,21 @@ class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
     @property
     def settings(self) -> type[Settings_]:
         """The type of a dataset's settings."""
-        ...
 
     @property
     def record(self) -> type[Record_]:
         """The type of the records that are encoded."""
-        ...
 
     @property
     def vocabulary(self) -> type[Vocabulary_]:
         """The type of the vocabulary."""
-        ...
 
     @property
     def split(self) -> type[Split_]:
         """The type of the encoded rows."""
-        ...
 
     def build_vocabulary(self, records: Sequence[Record_], settings: Settings_, language: Language) -> Vocabulary_:
         """The vocabulary of the training records."""
-        ...
 
     def training_records(self, records: Sequence[Record_], settings: Settings_) -> Sequence[Record_]:
         """The records to encode for training, such as each pair in both directions; the same by default."""
@@ -179,7 +163,6 @@ class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
 
     def encode(self, records: Sequence[Record_], vocabulary: Vocabulary_, settings: Settings_) -> Encoded[Split_]:
         """Encode the records that fit the settings, and quarantine the others."""
-        ...
 
     def extras(self, records: Sequence[Record_], settings: Settings_) -> Extras:
         """Data of the training records to keep besides ids, such as frequent templates: JSON rows by name."""
@@ -187,11 +170,9 @@ class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
 
     def counts(self, split: Split_) -> Mapping[str, float]:
         """Counts of one split for the dataset's details, such as tokens and unknown words."""
-        ...
 
     def numbers(self, vocabulary: Vocabulary_) -> Mapping[str, int]:
         """Sizes of the vocabulary for the dataset's metrics, under short names."""
-        ...
 
     def measures(self, split: Split_) -> Mapping[str, Any]:
         """Values of the training split for a report's figures: {name: {quantity: {column: value}}}."""

@@ -75,7 +75,6 @@ class Symbolic(Protocol):
 
     def symbol_count(self, structure: str) -> int:
         """The number of symbol ids of a structure."""
-        ...
 
 
 class NGram(Generic[Vocabulary_, View_co]):

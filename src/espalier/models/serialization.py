@@ -42,7 +42,6 @@ class NamedIds(Vocabulary, Protocol):
     @property
     def meanings(self) -> list[tuple[str, str]]:
         """The kind and meaning of each id."""
-        ...
 
 
 @runtime_checkable
@@ -52,11 +51,9 @@ class NamedSymbols(Protocol):
     @property
     def structures(self) -> tuple[str, ...]:
         """The names of the structures."""
-        ...
 
     def symbol_meanings(self, structure: str) -> list[tuple[str, str]]:
         """The kind and meaning of each symbol id of a structure."""
-        ...
 
 
 def save_model(folder: Path, arch: str, model: nn.Module, vocabulary: Vocabulary, seed: int) -> None:

@@ -30,7 +30,6 @@ class DialogueNetwork(NetworkSettings[DialogueView], Protocol):
     @property
     def context(self) -> str:
         """What the model reads of the post at every step."""
-        ...
 
 
 class DialogueDecoder(Decoder[DialogueNetwork, DialogueSettings]):

@@ -36,11 +36,9 @@ class Examples(Protocol):
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """(examples,) number of tokens of each example."""
-        ...
 
     def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Batch:
         """The batch of the given examples as the model reads it. `rng` is None in evaluation."""
-        ...
 
 
 @dataclass

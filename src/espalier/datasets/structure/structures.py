@@ -32,7 +32,6 @@ class Structure(Protocol):
             words: the tokens of each word.
             tags: one part of speech for each word.
         """
-        ...
 
 
 class WordBoundaries:

@@ -38,4 +38,3 @@ class Parser(Protocol):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
         """One result per sentence, in the given order. Batches are formed by length and do not change results."""
-        ...
