@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from espalier.datasets.structure.data import StructureView
-from espalier.datasets.structure.encode import words_and_tags
+from espalier.datasets.structure.data import StructureBatch, StructureData, StructureView
+from espalier.datasets.structure.encode import StructureSettings, words_and_tags
 from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.io.errors import ConfigError
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.corpora.records import Sentence
-    from espalier.datasets.structure.data import StructureBatch, StructureData
-    from espalier.datasets.structure.encode import StructureSettings
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.models.contract import NetworkSettings

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.corpora.records import words_of
-from espalier.datasets.dialogue.data import DialogueView
+from espalier.corpora.records import Pair, words_of
+from espalier.datasets.dialogue.data import DialogueBatch, DialogueData, DialogueView
 from espalier.io.errors import ConfigError
 from espalier.metrics.dialogue import HEADLINE, library_scores, reply_families
 from espalier.metrics.replies import Replies
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.corpora.records import Pair
-    from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
     from espalier.datasets.ragged import IntArray
     from espalier.datasets.vocabulary import WordVocabulary
     from espalier.tasks.dialogue_decoder import DialogueModel

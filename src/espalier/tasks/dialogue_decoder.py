@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from espalier.datasets.dialogue.data import ARITY, DialogueView
+from espalier.datasets.dialogue.data import ARITY, DialogueBatch, DialogueView
 from espalier.datasets.dialogue.encode import DialogueSettings
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL
 from espalier.io.errors import ConfigError
-from espalier.models.contract import NetworkSettings
+from espalier.models.contract import ChainModel, NetworkSettings, TreeModel
 from espalier.tasks.settings import Decoder
 
 if TYPE_CHECKING:
-    from espalier.datasets.dialogue.data import DialogueBatch
     from espalier.datasets.vocabulary import WordVocabulary
-    from espalier.models.contract import ChainModel, TreeModel
 
     DialogueChain: TypeAlias = ChainModel[DialogueBatch, WordVocabulary, DialogueView, Any]
     DialogueTree: TypeAlias = TreeModel[DialogueBatch, WordVocabulary, DialogueView, Any, Any]

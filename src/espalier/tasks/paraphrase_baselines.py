@@ -11,7 +11,7 @@ from espalier.datasets.pairs.data import PairData, PairView, top_levels
 from espalier.datasets.ragged import IntArray, Ragged
 from espalier.metrics.ibleu import cleaned
 from espalier.tasks.chance import chance_seeds, known_rows
-from espalier.tasks.data import BaselineRow
+from espalier.tasks.data import BaselineRow, Ready
 from espalier.tasks.training_pairs import TrainingPairs
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from espalier.corpora.records import Pair
     from espalier.datasets.pairs.vocabulary import PairVocabulary
-    from espalier.tasks.data import Ready
 
 
 def exemplars(wanted: Ragged, train: PairData, levels: int) -> IntArray:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.decoding.beam import beam_search
+from espalier.decoding.beam import Hypothesis, beam_search
 from espalier.decoding.constraints.brackets import Brackets
-from espalier.decoding.constraints.constraint import ForbiddenTokens
+from espalier.decoding.constraints.constraint import Constraint, ForbiddenTokens
 from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
 from espalier.decoding.sampling import hypotheses
 from espalier.io.hashing import seed_from
@@ -21,8 +21,6 @@ from espalier.tasks.paraphrase_decoder import PairDecoder, check_constraint
 if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairBatch, PairView
     from espalier.datasets.pairs.vocabulary import PairVocabulary
-    from espalier.decoding.beam import Hypothesis
-    from espalier.decoding.constraints.constraint import Constraint
     from espalier.tasks.paraphrase_decoder import PairModel
 
 

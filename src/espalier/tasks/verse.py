@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from espalier.datasets.verse.data import View
+from espalier.datasets.verse.data import VerseBatch, VerseData, View
 from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.metrics.family import statistics_of
 from espalier.metrics.perplexity import Perplexity, perplexity_statistics
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.corpora.records import Verse
-    from espalier.datasets.verse.data import VerseBatch, VerseData
     from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.tasks.verse_search import VerseModel
