@@ -146,6 +146,12 @@ class CorpusResult:
     origins: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     measures: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
 
+    @property
+    def sources(self) -> dict[str, list[int]]:
+        """The rows of each source in each split of `origins`; empty for a single source."""
+        names = dict.fromkeys(name for rows in self.origins.values() for name in rows)
+        return {name: [rows.get(name, 0) for rows in self.origins.values()] for name in names} if len(names) > 1 else {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingResult:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,10 +83,22 @@ class DialogueTask(Task):
             for post, group in places.items()
         ]
         references = [" ".join(words_of(record, "target")) for record in ready.records]
-        measure = _Measure(model, ready.data, posts, references)
         prompts = np.array([group[0] for group in places.values()])
-        rerank = _Rerank(model, ready.data, posts, decoder) if decoder.mmi else None
-        return [Inputs(ready.data, prompts, rows, options.samples, rerank, measure)]
+
+        def measure(places: IntArray) -> dict[str, FloatArray]:
+            """Sums over all trees of short references, and whether the true reply ranks first of ten."""
+            return {
+                "exact": exact_nats(model, ready.data, places),
+                "recall": recalls(model, ready.data, posts, references, places),
+            }
+
+        def rerank(prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
+            """The replies of each beam in the order of their mutual information."""
+            chosen = sampled_posts(ready.data.ids, posts)
+            values = mutual_information(model, ready.data, chosen, rows, decoder.mmi)
+            return [_ranked(row, own, decoder) for row, own in zip(rows, values, strict=True)]
+
+        return [Inputs(ready.data, prompts, rows, options.samples, rerank if decoder.mmi else None, measure)]
 
     def generate(
         self, model: DialogueModel, batch: DialogueBatch, decoder: DialogueDecoder, seeds: Sequence[int]
@@ -162,39 +173,9 @@ class DialogueTask(Task):
         }
 
 
-@dataclass(frozen=True)
-class _Measure:
-    """`Inputs.measure`: sums over all trees of short references, and whether the true reply ranks first of ten."""
-
-    model: DialogueModel
-    data: DialogueData
-    posts: Sequence[str]
-    references: Sequence[str]
-
-    def __call__(self, places: IntArray) -> dict[str, FloatArray]:
-        return {
-            "exact": exact_nats(self.model, self.data, places),
-            "recall": recalls(self.model, self.data, self.posts, self.references, places),
-        }
-
-
-@dataclass(frozen=True)
-class _Rerank:
-    """`Inputs.rerank`: reranks the replies of a beam by mutual information."""
-
-    model: DialogueModel
-    data: DialogueData
-    posts: Sequence[str]
-    decoder: DialogueDecoder
-
-    def __call__(self, prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
-        chosen = sampled_posts(self.data.ids, self.posts)
-        values = mutual_information(self.model, self.data, chosen, rows, self.decoder.mmi)
-        return [self._ranked(row, own) for row, own in zip(rows, values, strict=True)]
-
-    def _ranked(self, row: list[ReplyHypothesis], values: list[float]) -> list[ReplyHypothesis]:
-        scores = [value / length_of(reply.words, self.decoder) for reply, value in zip(row, values, strict=True)]
-        return [row[place] for place in sorted(range(len(row)), key=lambda place: -scores[place])]
+def _ranked(row: list[ReplyHypothesis], values: list[float], decoder: DialogueDecoder) -> list[ReplyHypothesis]:
+    scores = [value / length_of(reply.words, decoder) for reply, value in zip(row, values, strict=True)]
+    return [row[place] for place in sorted(range(len(row)), key=lambda place: -scores[place])]
 
 
 def _texts(table: pd.DataFrame) -> tuple[list[str], list[str], list[list[str]]]:
