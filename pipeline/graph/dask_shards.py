@@ -1,7 +1,5 @@
 """Parsing of shards by Dask, on the cores of this machine or on a cluster. It imports Dask, which takes a second."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Iterator

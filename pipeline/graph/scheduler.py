@@ -1,7 +1,5 @@
 """Running stages in the order of their dependencies, several at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from graphlib import TopologicalSorter

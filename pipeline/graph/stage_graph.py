@@ -5,8 +5,6 @@ compares the result with that index. Of DVC's language, `foreach` over entries o
 known, which dvc.yaml uses.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

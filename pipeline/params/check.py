@@ -1,7 +1,5 @@
 """Consistency checks of params.yaml, made before any stage runs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 

@@ -1,7 +1,5 @@
 """The entries of params.yaml as types. A mistake gives one line: the path of its key, and the allowed values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading params.yaml and the catalogue of sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Comparison of the metrics in the working tree with those of the last commit."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

@@ -3,8 +3,6 @@
 The dev loss of a training does not count, since it does not show that decoding settings were chosen on dev.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from pipeline.params.entries import Run

@@ -1,7 +1,5 @@
 """Expected durations of stages, and the remaining time of a run of stages."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands on the project: list, ratings, repro, pages, adopt, export, plan, rehearse, verify."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """decode: texts of a model for the rows of a split, and likelihoods of the references."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The reduced params.yaml of a profile: the same entries and networks, with few rows, steps and decoded records."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from typing import Any, Final

@@ -4,8 +4,6 @@ They replace unavailable sources when a profile is rehearsed. Each function writ
 folder, in the format that its reader expects. To add one: `SYNTHETIC["mine"] = write`.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

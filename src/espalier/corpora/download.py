@@ -1,7 +1,5 @@
 """Verified download from a mirror, the web or a git repository. A source is complete and correct, or absent."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Connected components of rows that share a key."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 
 

@@ -3,8 +3,6 @@
 Add your own in a module listed under `plugins` in params.yaml: `ENCODINGS["mine"] = Mine()`.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from espalier.datasets.encoding import Encoding

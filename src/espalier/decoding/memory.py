@@ -1,7 +1,5 @@
 """How many prefixes of a search fit into free memory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

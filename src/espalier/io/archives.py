@@ -1,7 +1,5 @@
 """Safe unpacking of archives: members stay inside the folder, sizes are limited, and a fault is one line."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import stat

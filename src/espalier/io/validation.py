@@ -1,7 +1,5 @@
 """Validation of settings and options: a mistake gives one line with the key's path and the allowed values."""
 
-from __future__ import annotations
-
 import inspect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping

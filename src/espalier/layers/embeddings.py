@@ -1,7 +1,5 @@
 """GuiG's embeddings of word pieces and of tree symbols. The same matrices score the output."""
 
-from __future__ import annotations
-
 import math
 
 import torch

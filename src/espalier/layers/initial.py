@@ -2,8 +2,6 @@
 (Glorot and Bengio 2010).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import torch

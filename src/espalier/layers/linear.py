@@ -1,7 +1,5 @@
 """x W^T + b. In decoding, weights are packed once, and the result of a row does not depend on other rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

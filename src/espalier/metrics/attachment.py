@@ -5,8 +5,6 @@ parser. Punctuation counts, as in Universal Dependencies. A sentence without hea
 sentence, counts as all wrong; `attachment_errors` counts such sentences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

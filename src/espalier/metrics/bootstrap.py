@@ -4,8 +4,6 @@ An aggregate is a function of summed statistics. A resample is therefore a row o
 drawn), and all resamples together are one matrix product: (resamples, segments) @ (segments, k).
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 import numpy as np

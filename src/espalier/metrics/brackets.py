@@ -16,8 +16,6 @@ parse, all gold brackets are missed. The tag accuracy of `bracket_all_*` counts 
 counts only the remaining words.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, compress

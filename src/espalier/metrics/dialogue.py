@@ -18,8 +18,6 @@ that chains and trees can be compared.
 the split. Chance is 10 %.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

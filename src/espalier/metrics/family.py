@@ -1,7 +1,5 @@
 """Families of metrics: the settings, statistics and metrics that belong together, as in sacreBLEU (Post 2018)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

@@ -15,8 +15,6 @@ reading has its own key:
 `_deviation` is the standard deviation (n - 1) over the samples of a seed, which the paper prints after the mean.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

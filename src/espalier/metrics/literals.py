@@ -4,8 +4,6 @@ The paper shows polished texts without measuring them. Units are aligned from th
 within a unit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

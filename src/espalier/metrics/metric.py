@@ -6,8 +6,6 @@ the bootstrap. A mean is a ratio of two columns, the second of which counts segm
 way, so corpus scores, segment scores and intervals agree, as in sacreBLEU (Post 2018).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -38,8 +38,6 @@ effect. Welch's degrees of freedom are only estimates: if all variance is betwee
 the spread of the other, the true level with three seeds is .056 for a nominal .05.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

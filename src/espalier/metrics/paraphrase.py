@@ -3,8 +3,6 @@
 C-DNPG, section 4.3) and of expanded parses; each has a fixed set of keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Scores of a parser against gold parses: brackets for trees, attachment for heads, or tag accuracy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

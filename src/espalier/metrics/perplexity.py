@@ -1,7 +1,5 @@
 """Perplexity: 2 to the power of the mean bits per token of the reference, given its format."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -9,8 +9,6 @@ A word with several readings has a tone, or rhymes, if any of its readings does.
 variant count. A word that is in no book has no tone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final

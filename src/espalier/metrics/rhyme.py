@@ -18,8 +18,6 @@ Missing units, words of unknown sound, and single places never rhyme. Units beyo
 be wrong. Poems whose reference does not rhyme are not scored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

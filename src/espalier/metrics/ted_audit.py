@@ -1,7 +1,5 @@
 """A check of a sample of the recorded tree edit distances with an independent library."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from importlib.metadata import version

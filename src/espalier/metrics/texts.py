@@ -1,7 +1,5 @@
 """What families of metrics are computed from: texts, and what is known of them. Lists have one entry per text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

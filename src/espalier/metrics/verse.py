@@ -1,7 +1,5 @@
 """All metrics of generated verse (SongNet, section 4.3): one fixed set of keys for all systems, languages and rules."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Settings of C-DNPG and of its baselines, of Transformers, of LSTMs and DNPG: `network` of a model in params.yaml."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator

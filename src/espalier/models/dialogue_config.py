@@ -1,7 +1,5 @@
 """Settings of X2Tree and its baselines: `network` of a model in params.yaml."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import Field

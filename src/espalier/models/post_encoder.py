@@ -1,7 +1,5 @@
 """The encoder of posts and the context of decoders: X of X2Tree. The four baselines differ only in this context."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """The Transformer blocks of SAT's structure encoder and decoder."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

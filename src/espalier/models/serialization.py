@@ -4,8 +4,6 @@ The metadata of a weights file holds digests of its tensors and of the other two
 is loaded.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Container, Mapping, Sequence

@@ -5,8 +5,6 @@ to it (answers a question, accepts or declines an invitation, consoles or congra
 and every post has many such replies.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from functools import cache

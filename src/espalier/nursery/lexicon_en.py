@@ -1,7 +1,5 @@
 """The words of the pastiche sonnets: their forms, kinds and stress."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal

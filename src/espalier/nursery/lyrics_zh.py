@@ -4,8 +4,6 @@ Single lines on typical topics of songs (night and rain, roads and trains, love,
 templates are the tags of a line (SAT, paper 001). Neighbouring lines are unrelated.
 """
 
-from __future__ import annotations
-
 import random
 from functools import cache
 

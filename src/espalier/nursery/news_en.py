@@ -4,8 +4,6 @@ A model has to learn to follow a template of tags word by word (SAT, section 3).
 consist of frequent phrases, so that a model can also follow new templates.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import cache

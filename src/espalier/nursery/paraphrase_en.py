@@ -5,8 +5,6 @@ fronting, clefts, relative clauses, questions) with right agreement and tense. T
 wherever the lexicon has them. The form is chosen at random, so without the tree it can only be guessed.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from itertools import accumulate, pairwise

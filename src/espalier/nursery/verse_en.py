@@ -5,8 +5,6 @@ the subject of the line before; a single theme; and the course of a sonnet, with
 and a vow in the couplet.
 """
 
-from __future__ import annotations
-
 import random
 from functools import cache
 

@@ -5,8 +5,6 @@ level or oblique as the tune requires, without repeated characters; the opposite
 comma; a single season and theme; and the turn from the scene in the first stanza to the person in the second.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Collection
 

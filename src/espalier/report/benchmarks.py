@@ -1,7 +1,5 @@
 """The results of a benchmark, as tables of a page: `benchmarks/results/<name>.json`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A report as data: all content of a web page or a Markdown file, decided once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

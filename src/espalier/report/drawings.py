@@ -1,7 +1,5 @@
 """Drawings of single texts of runs: granularity (C-DNPG, figure 2) and structures (SAT, figures 2 and 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """Outputs of several runs side by side, for the same inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Curves, studies and heatmaps as inline SVG."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Trees are nested lists, drawn by the style sheet and readable without it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Claims of the paper about two systems, and whether our numbers support them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ For each input a sheet has the texts of all runs, shuffled, without the names of
 the key names the run of each text. X2Tree was rated in this way by three labelers ("Evaluation Methods").
 """
 
-from __future__ import annotations
-
 import csv
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """The input of a report as plain data, which the caller reads from files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

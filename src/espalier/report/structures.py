@@ -1,7 +1,5 @@
 """Drawings of the structures of a template, aligned above those of a text written under it (SAT, figures 2 and 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """A figure of the paper with our numbers, as data: metrics by setting, several metrics of runs, or measured texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

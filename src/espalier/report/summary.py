@@ -1,7 +1,5 @@
 """The overview of one paper for the page over all papers: main table, claims by verdict, and size."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Verdicts on claims: one per claim, over all its measures, corrected for all claims of its table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate

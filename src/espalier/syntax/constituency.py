@@ -12,8 +12,6 @@ that different words have different strings. Labels contain no brackets: the tag
 No function recurses, so trees may be of any depth.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ Heads count from 1, and 0 is the head of the root. All functions take linear tim
 thousands of words are allowed. Functions of plain heads require that they form one tree (`mistake` returns None).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -12,8 +12,6 @@ A tree of n nodes is an array (n, K): row i has the children of node i, EOB for 
 n + 1 EOBs. No function recurses, so trees may be of any depth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Settings of decoding texts under structures. The search is in `sequence_search.py`."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Settings of decoding replies. The search is in `dialogue_search.py`, which imports torch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias
 

@@ -1,7 +1,5 @@
 """Settings of decoding paraphrases and their trees. The search is in `paraphrase_search.py`, which imports torch."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator

@@ -3,8 +3,6 @@
 Add your own in a module listed under `plugins` in params.yaml: `TASKS["mine"] = Mine()`.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from espalier.io.registry import Registry

@@ -1,7 +1,5 @@
 """Scores of outputs: statistics of each segment, and the metrics computed from them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """The bases of the settings of decoding and of scoring: `decoder` and `scoring` of a run in params.yaml."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """Settings of training: the key `training` of a model in params.yaml."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

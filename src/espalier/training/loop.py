@@ -1,7 +1,5 @@
 """The training loop, under Accelerate: seeded, resumable bit for bit, for every model of the contract."""
 
-from __future__ import annotations
-
 import math
 import sys
 import time

@@ -1,7 +1,5 @@
 """Encodes posts and responses as words, and responses as canonical ternary trees (X2Tree)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 

@@ -1,7 +1,5 @@
 """Encodes pairs as word pieces and, if they have trees, as tree symbols (GuiG, section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache

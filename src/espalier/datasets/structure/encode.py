@@ -1,7 +1,5 @@
 """Encodes tagged texts as tokens and structures (SAT, sections 3.2 and 4.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Encodes verse as frames, targets and titles (SongNet, sections 3.1 and 3.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Classes of words that sound alike. Sets of rhyme groups are bit sets in integers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """The protocol of parsers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol

@@ -1,7 +1,5 @@
 """Settings of the trainings of parsers in params.yaml, and their schedule of learning rates."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import Field
