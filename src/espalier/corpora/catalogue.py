@@ -1,9 +1,7 @@
 """The catalogue: published files with their addresses, hashes and licences."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -81,7 +79,7 @@ class Source(Strict):
         return self.git.bytes if self.git else sum(file.bytes for file in self.files)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Source:
+    def _consistent(self) -> Self:
         if bool(self.files) == bool(self.git):
             raise ValueError("both files and git" if self.git else "neither files nor git")
         if twice := sorted(repeated(file.name for file in self.files)):

@@ -1,11 +1,9 @@
 """Filters: rules for which rows a corpus keeps. Every dropped row is quarantined with a reason."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -68,7 +66,7 @@ class Filters(Strict):
     max_bad_fraction: float = Field(default=1.0, ge=0, le=1, description="a larger quarantined fraction is an error")
 
     @model_validator(mode="after")
-    def _possible(self) -> Filters:
+    def _possible(self) -> Self:
         # A unit has at least one token.
         pairs = [(f"min_{name}", f"max_{name}") for name in ("units", "tokens", "words")]
         for least, most in [*pairs, ("min_units", "max_tokens")]:

@@ -1,7 +1,5 @@
 """Settings of GuiG's models and of its baseline SCPN: `network` of a model in params.yaml."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -23,7 +21,7 @@ class EncoderConfig(Strict):
     attention: Literal["self", "path"] = "self"
 
     @model_validator(mode="after")
-    def _possible(self) -> EncoderConfig:
+    def _possible(self) -> Self:
         if self.attention == "path" and (len(self.reads) > 1 or self.reads[0] == "source"):
             raise ValueError("attention: path is for one tree, not for " + " and ".join(self.reads))
         return self
@@ -75,7 +73,7 @@ class GuiGConfig(Strict):
     sharpness: float = Field(1.0, gt=0, le=1000)
 
     @model_validator(mode="after")
-    def _sound(self) -> GuiGConfig:
+    def _sound(self) -> Self:
         if self.writes == "tree" and any("target_tree" in encoder.reads for encoder in self.encoders):
             raise ValueError("a model that writes the target's tree cannot read target_tree")
         if self.cut and not any("target_tree" in encoder.reads for encoder in self.encoders):

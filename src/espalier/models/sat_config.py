@@ -1,8 +1,6 @@
 """Settings of SAT: `network` of a model in params.yaml."""
 
-from __future__ import annotations
-
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -45,7 +43,7 @@ class SATConfig(Strict):
     epsilon: float = Field(1e-5, gt=0, le=1)
 
     @model_validator(mode="after")
-    def _fits(self) -> SATConfig:
+    def _fits(self) -> Self:
         if self.width % self.heads:
             raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
         if len(set(self.structures)) < len(self.structures):

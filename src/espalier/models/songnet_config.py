@@ -1,8 +1,6 @@
 """Settings of SongNet and of its baseline S2S: `network` of a model in params.yaml."""
 
-from __future__ import annotations
-
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -54,7 +52,7 @@ class SongNetConfig(Strict):
     epsilon: float = Field(1e-12, gt=0, le=1)
 
     @model_validator(mode="after")
-    def _fits(self) -> SongNetConfig:
+    def _fits(self) -> Self:
         if self.width % self.heads:
             raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
         if self.global_attention and not self.symbols and not self.title:

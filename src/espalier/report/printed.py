@@ -1,10 +1,8 @@
 """The printed numbers of a paper, read from `papers/printed/<paper>.yaml` and validated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
@@ -96,7 +94,7 @@ class PrintedTable(Strict):
     note: str = ""
 
     @model_validator(mode="after")
-    def _steps_have_a_benchmark(self) -> PrintedTable:
+    def _steps_have_a_benchmark(self) -> Self:
         if (self.about == "trainings") != (self.benchmark is not None):
             raise ValueError("benchmark: a table about trainings names that of their steps, and no other table does")
         return self
@@ -141,7 +139,7 @@ class PrintedFigure(Strict):
     beside: str | None = None
 
     @model_validator(mode="after")
-    def _of_one_kind(self) -> PrintedFigure:
+    def _of_one_kind(self) -> Self:
         if sum(map(bool, (self.panels, self.points, self.measured))) != 1:
             raise ValueError("panels, points or measured: give one of the three")
         if bool(self.runs) == bool(self.measured):
@@ -190,7 +188,7 @@ class PrintedDrawings(Strict):
     count: int = Field(default=2, ge=1)
 
     @model_validator(mode="after")
-    def _structures_are_named(self) -> PrintedDrawings:
+    def _structures_are_named(self) -> Self:
         if (self.of == "structures") != bool(self.structures):
             raise ValueError("structures: a drawing of structures names some, and no other drawing does")
         return self
@@ -235,7 +233,7 @@ class PrintedOrdering(Strict):
         return f"Ours: {self.claim}" if self.ours else self.claim
 
     @model_validator(mode="after")
-    def _one_unit(self) -> PrintedOrdering:
+    def _one_unit(self) -> Self:
         if self.margin is not None and len(self.columns) > 1:
             raise ValueError("margin: it is in the unit of one column; give one, or no margin")
         return self
@@ -255,7 +253,7 @@ class Hyperparameter(Strict):
     note: str = ""
 
     @model_validator(mode="after")
-    def _found_somewhere(self) -> Hyperparameter:
+    def _found_somewhere(self) -> Self:
         if (self.paper is None) != (self.source is None):
             raise ValueError(f"{self.name}: a value has a source, and null has none")
         return self
@@ -297,7 +295,7 @@ class Printed(Strict):
     protocols: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _ids_once(self) -> Printed:
+    def _ids_once(self) -> Self:
         entries: tuple[PrintedTable | PrintedFigure | PrintedExamples | PrintedDrawings, ...]
         entries = (*self.tables, *self.figures, *self.examples, *self.drawings)
         if twice := sorted(repeated(entry.id for entry in entries)):
@@ -305,7 +303,7 @@ class Printed(Strict):
         return self
 
     @model_validator(mode="after")
-    def _columns_exist(self) -> Printed:
+    def _columns_exist(self) -> Self:
         for table in self.tables:
             _known(table.columns, self.columns, f"tables.{table.id}.columns")
             for row in table.rows:

@@ -5,11 +5,9 @@ English; in Chinese a property of a word applies to each of its characters. Posi
 model computes them. Add your own in a module listed under `plugins` in params.yaml: `STRUCTURES["mine"] = Mine()`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final, Protocol, Self
 
 from espalier.io.registry import Registry
 from espalier.text.language import Language
@@ -79,7 +77,7 @@ class StructuredText:
     symbols: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, words: Sequence[Sequence[str]], tags: Sequence[str], names: Iterable[str]) -> StructuredText:
+    def of(cls, words: Sequence[Sequence[str]], tags: Sequence[str], names: Iterable[str]) -> Self:
         """Build from a tagged text.
 
         Args:
