@@ -36,7 +36,6 @@ def by_dask(
 
     Args:
         parse: importable function from the folder of a parser and the sentences of a shard to their parses.
-        parts: numbers and sentences of the shards.
         scheduler: address of a cluster; None for the cores of this machine.
         processes: number of processes on this machine.
 

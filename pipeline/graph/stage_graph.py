@@ -38,11 +38,7 @@ class Definition:
 
 
 def definitions(folder: Path = Path()) -> dict[Stage, Definition]:
-    """The stages of a profile, by dvc.yaml and the profile's params.yaml.
-
-    Args:
-        folder: folder of the profile.
-    """
+    """The stages of a profile, by dvc.yaml and the profile's params.yaml."""
     params = read_yaml(folder / layout.PARAMS)
     return {
         (name, key): _definition(stage.get("do", stage), {**params, "key": key, "item": item})

@@ -52,9 +52,6 @@ def with_plugins(path: Path = PARAMS) -> dict[str, Any]:
 def load_catalogue(params: Params, folder: Path = Path()) -> dict[str, Source]:
     """The catalogue entry of every published source, by key.
 
-    Args:
-        folder: folder of the profile.
-
     Raises:
         ConfigError: sources.yaml is missing or is not YAML, or has an invalid value.
     """

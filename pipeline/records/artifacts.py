@@ -277,11 +277,7 @@ def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_training(model: str, folder: Path = Path()) -> dict[str, Any]:
-    """The facts of the training of a model, by seed: `TrainingSummary`.
-
-    Args:
-        folder: folder of the profile.
-    """
+    """The facts of the training of a model, by seed: `TrainingSummary`."""
     return read_json(
         folder / layout.model(model) / "training.json",
         Annotated[dict[str, TrainingSummary], Field(min_length=1)],
@@ -289,11 +285,7 @@ def read_training(model: str, folder: Path = Path()) -> dict[str, Any]:
 
 
 def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
-    """The measured cost of training a model, where it was trained; None if unknown here.
-
-    Args:
-        folder: folder of the profile.
-    """
+    """The measured cost of training a model, where it was trained; None if unknown here."""
     path = folder / layout.measured("train", model)
     return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
 

@@ -92,7 +92,6 @@ class StageTimes:
 
         Args:
             needs: unfinished stages, each with the stages that it waits for.
-            jobs: number of stages at once.
         """
         seconds = {stage: self.expected(stage) for stage in needs}
         before = sum(map(self.expected, self.now))

@@ -30,8 +30,6 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
     """Reduce the content of params.yaml.
 
     Args:
-        raw: content of the file.
-        params: the same, validated.
         max_tokens: largest batch of a training; None keeps the batches.
     """
     cut = copy.deepcopy(raw)

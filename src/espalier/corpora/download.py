@@ -106,8 +106,6 @@ def fetch(
     unpacked archives cannot be compared and are fetched again.
 
     Args:
-        source: a catalogue entry.
-        folder: the source's folder.
         mirror: a folder with the same bytes under their `mirror` paths; None for no mirror.
         scratch: folder for partial files and the lock, preferably on the same disk as `folder`.
         report: called with (name, bytes received, bytes in total).

@@ -145,9 +145,7 @@ def require(kept: int, quarantined: int, filters: Filters, *, corpus: str) -> No
     """Check that rows are left, and that at most the fraction `max_bad_fraction` was quarantined.
 
     Args:
-        kept: number of rows left.
         quarantined: number of rows quarantined by any stage.
-        corpus: its name, for the message.
 
     Raises:
         DataError: the corpus is empty, or too much of it was quarantined.

@@ -48,7 +48,6 @@ def row_parts(rows: int, device: torch.device, *, beam: int, each: int) -> Seque
     """Split the row indices of a batch into parts that fit into memory.
 
     Args:
-        beam: number of prefixes of a row.
         each: bytes of a prefix.
 
     Raises:

@@ -89,7 +89,6 @@ def family_scores(
 
     Args:
         statistics: (segments, k) by family.
-        seed: seed of the resampling.
         resamples: number of resamples; 0 for no intervals.
         groups: one label per segment, as in `scores`.
 

@@ -141,9 +141,7 @@ def scores(
     Args:
         metrics: the family's metrics, in the order of the result.
         statistics: (segments, k), float.
-        seed: seed of the resampling.
         resamples: number of resamples; 0 for no intervals.
-        confidence: confidence level of the intervals.
         groups: one label per segment; segments with the same label (several samples of one poem) are resampled
             together.
     """

@@ -149,7 +149,6 @@ def paired(
         other: the same for the second system and its own seeds; rows are the same segments.
         seed: seed of the resampling; the seed of `scores` gives the same resamples.
         resamples: number of resamples, an upper limit for B.
-        confidence: confidence level of the interval.
         groups: one label per segment; segments with the same label form a cluster and are resampled together.
         null: the difference under the null hypothesis, d_0.
 

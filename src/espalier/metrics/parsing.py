@@ -34,7 +34,6 @@ def parsing_scores(
     Args:
         gold: sentences that all have a tree, or heads and relations, or both; or only tags.
         predicted: parses of the same words; a parse without words means that the sentence could not be parsed.
-        seed: seed of the resampling.
         resamples: number of resamples; 0 for no intervals.
     """
     parses = Parses(gold, predicted)

@@ -161,7 +161,6 @@ def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: in
     """The metrics over `rhyme_statistics`, all times 100.
 
     Args:
-        language: language of the texts.
         rule: rhyme rule for English, as used for the statistics.
         shuffle_seed: if given, return the metrics of the chance baseline instead: the four F1 values over texts from
             `shuffle_ends`, under their own names.
@@ -230,9 +229,7 @@ class Rhyme(Family[Verses]):
     """Rhyme accuracy.
 
     Attributes:
-        language: language of the texts.
         umlaut: the vowel that ü rhymes with.
-        rule: rhyme rule for English.
     """
 
     name = "rhyme"

@@ -50,13 +50,7 @@ HEADLINE: Final = {
 
 
 def verse_families(verses: Verses, *, rules: Rules, seed: int, rule: Rule = "strict") -> list[Family[Verses]]:
-    """The families of which the verses have what they are computed from.
-
-    Args:
-        rules: rules of format accuracy.
-        seed: seed of the shuffled baseline.
-        rule: rule for when English words rhyme.
-    """
+    """The families of which the verses have what they are computed from."""
     language = verses.language
     families: list[Family[Verses]] = [
         Perplexity(),
@@ -80,7 +74,6 @@ def by_format(statistics: Mapping[Family[Any], Array], seen: Sequence[bool]) -> 
     """For each part, a copy of the families with metrics in `PART_KEYS`, with zeros for rows outside the part.
 
     Args:
-        statistics: statistics of verses.
         seen: for each text, whether its format occurs in training.
     """
     divided = {family: rows for family, rows in statistics.items() if family.in_parts}

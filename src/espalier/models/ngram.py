@@ -88,7 +88,6 @@ class NGram(Generic[Vocabulary_, View_co]):
         Args:
             batches: batches of targets that end with an end mark and are right-padded with `PAD`, with symbols for the
                 structures of the view.
-            size: the number of output ids.
         """
         targets, histories, radix = list[IntArray](), list[IntArray](), size
         for batch in batches:

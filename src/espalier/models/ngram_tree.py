@@ -85,7 +85,6 @@ class NGramTree(Generic[Vocabulary_]):
 
         Args:
             batches: batches of trees, as in `datasets.dialogue.data`.
-            size: the number of output ids.
         """
         k = config.view.arity
         parts = [_choices(batch, k, config.order) for batch in batches]

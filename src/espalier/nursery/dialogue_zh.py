@@ -26,7 +26,6 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
     """Generate `count` distinct pairs. A post has one to four replies, and no reply occurs twice in the corpus.
 
     Args:
-        count: number of pairs.
         seed: the same seed gives the same pairs on every machine; a larger count only adds pairs.
 
     Returns:

@@ -25,7 +25,6 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
     """Generate `count` distinct lines.
 
     Args:
-        count: number of lines.
         seed: the same seed gives the same lines on every machine; a larger count only adds lines.
 
     Returns:

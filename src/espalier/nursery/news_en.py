@@ -32,7 +32,6 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
     """Generate `count` sentences with distinct templates of tags.
 
     Args:
-        count: number of sentences.
         seed: the same seed gives the same sentences on every machine; a larger count only adds sentences.
 
     Returns:

@@ -33,7 +33,6 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
     """Generate `count` distinct pairs. No sentence belongs to two meanings.
 
     Args:
-        count: number of pairs.
         seed: the same seed gives the same pairs on every machine; a larger count only adds pairs.
 
     Returns:

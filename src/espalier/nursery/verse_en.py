@@ -54,7 +54,6 @@ def grow(count: int, seed: int) -> list[Verse]:
     """Generate `count` distinct sonnets. No line occurs twice.
 
     Args:
-        count: number of sonnets.
         seed: the same seed gives the same sonnets on every machine; a larger count only adds sonnets.
 
     Returns:

@@ -132,7 +132,6 @@ def grow(count: int, seed: int) -> list[Verse]:
     """Generate `count` distinct poems. No clause of at least five characters occurs twice.
 
     Args:
-        count: number of poems.
         seed: the same seed gives the same poems on every machine; a larger count only adds poems.
 
     Returns:

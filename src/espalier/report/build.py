@@ -83,7 +83,6 @@ def build(
         printed: the numbers of the paper, and the runs that belong to each row.
         results: runs of one or several profiles. Runs and metrics that no table of the paper names get their own
             tables.
-        curves: losses of the runs' models.
         corpora: the counts of corpora, for tables about corpora.
         comparisons: comparisons of the runs in the paper's orderings.
         hyperparameters: those of the runs' models, beside the paper's.

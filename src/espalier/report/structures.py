@@ -53,7 +53,6 @@ def read_aligned(
     Args:
         row: an output row. Its reference is the template, whose first `prompt` tokens are the prompt.
         label: beginning of the heading.
-        names: names of the structures.
     """
     if "text_words" not in row:
         return None

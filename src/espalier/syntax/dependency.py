@@ -127,7 +127,6 @@ def breadth_first(heads: Sequence[int], below: Sequence[Sequence[int]] | None = 
     """All words in breadth-first order from the root; siblings are in the order of the sentence.
 
     Args:
-        heads: heads of one tree.
         below: `children(heads)`, if already known.
     """
     below = children(heads) if below is None else below

@@ -24,9 +24,6 @@ def scored(
 ) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
     """The scores of outputs.
 
-    Args:
-        scoring: the task's settings.
-
     Returns:
         A table of statistics with one row per segment; the metrics that DVC compares; and the details of all metrics,
         with counts.

@@ -36,7 +36,6 @@ class PairVocabulary:
     Attributes:
         pieces: the tokenizer as JSON of the library `tokenizers`.
         symbols: symbols of the trees of both sides; None if the pairs have no trees.
-        language: language of the texts.
         lower: whether texts are lower-cased before they are encoded.
         kept: ids, in the tokenizer, of the BERT pieces in this vocabulary, in ascending order; empty for learnt pieces.
     """

@@ -83,7 +83,6 @@ class StructuredText:
         Args:
             words: the tokens of each word.
             tags: one tag per word.
-            names: names of the structures.
         """
         tokens = tuple(token for word in words for token in word)
         return cls(tokens, {name: tuple(STRUCTURES.find(name).symbols(words, tags)) for name in names})

@@ -49,7 +49,6 @@ def load(
             default is the pipeline's tokenizer, or `cut_words` if that tokenizer would split Chinese into characters,
             as in pipelines trained here.
         max_words: longer sentences are refused as "too long".
-        batch: number of sentences in a batch.
 
     Raises:
         ConfigError: the pipeline does not exist or has neither tagger nor parser, or an option is invalid.
