@@ -1,23 +1,21 @@
 """Settings of decoding replies. The search is in `dialogue_search.py`, which imports torch."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
 from espalier.datasets.dialogue.data import ARITY, DialogueBatch, DialogueView
 from espalier.datasets.dialogue.encode import DialogueSettings
+from espalier.datasets.vocabulary import WordVocabulary
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL
 from espalier.io.errors import ConfigError
 from espalier.models.contract import ChainModel, NetworkSettings, TreeModel
 from espalier.tasks.settings import Decoder
 
-if TYPE_CHECKING:
-    from espalier.datasets.vocabulary import WordVocabulary
-
-    DialogueChain: TypeAlias = ChainModel[DialogueBatch, WordVocabulary, DialogueView, Any]
-    DialogueTree: TypeAlias = TreeModel[DialogueBatch, WordVocabulary, DialogueView, Any, Any]
-    DialogueModel: TypeAlias = DialogueChain | DialogueTree
+DialogueChain: TypeAlias = ChainModel[DialogueBatch, WordVocabulary, DialogueView, Any]
+DialogueTree: TypeAlias = TreeModel[DialogueBatch, WordVocabulary, DialogueView, Any, Any]
+DialogueModel: TypeAlias = DialogueChain | DialogueTree
 
 
 class DialogueNetwork(NetworkSettings[DialogueView], Protocol):
