@@ -23,7 +23,7 @@ from espalier.metrics.family import statistics_of
 from espalier.metrics.structure import HEADLINE, Likelihood, library_scores, likelihood_statistics, structure_families
 from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.tasks.chance import chance_seeds, known_rows
-from espalier.tasks.compose_decoder import ComposeDecoder
+from espalier.tasks.compose_decoder import ComposeDecoder, ComposeModel
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.sequence_search import decode
 from espalier.tasks.settings import Scoring
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.models.contract import NetworkSettings
-    from espalier.tasks.compose_decoder import ComposeModel
 
 
 class ComposeScoring(Scoring):

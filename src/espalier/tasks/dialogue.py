@@ -13,7 +13,7 @@ from espalier.io.errors import ConfigError
 from espalier.metrics.dialogue import HEADLINE, library_scores, reply_families
 from espalier.metrics.replies import Replies
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
-from espalier.tasks.dialogue_decoder import DialogueDecoder, length_of
+from espalier.tasks.dialogue_decoder import DialogueDecoder, DialogueModel, length_of
 from espalier.tasks.dialogue_likelihood import batch_nats, exact_nats, mutual_information, recalls, sampled_posts
 from espalier.tasks.settings import Scoring
 from espalier.tasks.task import Task
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from espalier.datasets.ragged import IntArray
     from espalier.datasets.vocabulary import WordVocabulary
-    from espalier.tasks.dialogue_decoder import DialogueModel
     from espalier.tasks.dialogue_likelihood import FloatArray
     from espalier.tasks.dialogue_search import ReplyHypothesis
 

@@ -16,7 +16,7 @@ from espalier.syntax.constituency import read_tree, template
 from espalier.tasks.candidates import RANKING
 from espalier.tasks.data import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.paraphrase_baselines import TEXT_VIEW, baseline_rows
-from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.paraphrase_decoder import PairDecoder, PairModel
 from espalier.tasks.paraphrase_scoring import PairScoring, counts_of, segments_of
 from espalier.tasks.task import Task
 from espalier.text.language import Language
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.granularity import GranularityValues
     from espalier.models.contract import NetworkSettings
-    from espalier.tasks.paraphrase_decoder import PairModel
 
 
 def guides_of(
