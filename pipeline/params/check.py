@@ -15,15 +15,7 @@ from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
 from espalier.text.language import LANGUAGES
 from pipeline.layout import NONE, PRINTED
-from pipeline.params.entries import (
-    Corpus,
-    Dataset,
-    Params,
-    ParserEntry,
-    Run,
-    Scored,
-    vocabulary_of,
-)
+from pipeline.params.entries import Corpus, Dataset, Params, ParserEntry, Run, Scored, vocabulary_of
 from pipeline.params.judge import check_another, check_judge
 
 
@@ -295,9 +287,7 @@ def _check_run(key: str, params: Params) -> None:
         )
     if run.annotation != NONE and (other := params.annotations[run.annotation].run) != key:
         raise ConfigError(
-            f"annotation {run.annotation} parses run {other}",
-            where=f"{path}.annotation",
-            remedy=f"one with run: {key}",
+            f"annotation {run.annotation} parses run {other}", where=f"{path}.annotation", remedy=f"one with run: {key}"
         )
 
 

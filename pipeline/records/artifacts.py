@@ -279,8 +279,7 @@ def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
 def read_training(model: str, folder: Path = Path()) -> dict[str, Any]:
     """The facts of the training of a model, by seed: `TrainingSummary`."""
     return read_json(
-        folder / layout.model(model) / "training.json",
-        Annotated[dict[str, TrainingSummary], Field(min_length=1)],
+        folder / layout.model(model) / "training.json", Annotated[dict[str, TrainingSummary], Field(min_length=1)]
     )
 
 

@@ -58,8 +58,7 @@ def list_(
 def ratings(
     sheets: Annotated[list[Path], typer.Argument(help="Filled-in sheets (nbest.csv of a report), one for each rater.")],
     key_file: Annotated[
-        Path | None,
-        typer.Option("--key", help="The run of each text; default: nbest_key.csv beside the first sheet."),
+        Path | None, typer.Option("--key", help="The run of each text; default: nbest_key.csv beside the first sheet.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

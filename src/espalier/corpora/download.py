@@ -200,10 +200,7 @@ def _fetch_git(git: GitFiles, folder: Path, mirror: Path | None, scratch: Path) 
     else:
         shutil.rmtree(scratch, ignore_errors=True)
         export(git, folder, scratch)
-        where, remedy = (
-            f"{git.url}, commit {git.commit}",
-            "correct the catalogue",
-        )
+        where, remedy = (f"{git.url}, commit {git.commit}", "correct the catalogue")
     if (actual := files_sha256(folder)) != git.sha256:
         files = [path for path in folder.rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files)

@@ -25,13 +25,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from espalier.metrics.bleu import (
-    bleu_metric,
-    bleu_statistics,
-    bleu_statistics_all,
-    length_metrics,
-    library_bleu,
-)
+from espalier.metrics.bleu import bleu_metric, bleu_statistics, bleu_statistics_all, length_metrics, library_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statistics, pooled_shares
 from espalier.metrics.family import Family
@@ -253,10 +247,7 @@ class ReplyShares(Family[Replies]):
         """(rows, 9): whether the best reply is each of these, and whether that was judged; words; 1."""
         once = replies.once
         found = replies.at_rows(_reply_statistics([replies.posts[row] for row in once], replies.first))
-        for judged, yes, applicable in (
-            (replies.whole, _WHOLE, _TREES),
-            (replies.grammatical, _GRAMMATICAL, _JUDGED),
-        ):
+        for judged, yes, applicable in ((replies.whole, _WHOLE, _TREES), (replies.grammatical, _GRAMMATICAL, _JUDGED)):
             if judged is not None:
                 found[once, yes] = np.asarray(judged, dtype=np.float64)[once]
                 found[once, applicable] = 1.0

@@ -55,11 +55,7 @@ PROTOCOL_HEADLINE: Final = {
     "copied": "copied",
     "length": "words",
 }
-EXPANSION_HEADLINE: Final = {
-    "ted": "ted_full",
-    "tmpl": "template_kept",
-    "exact": "exact",
-}
+EXPANSION_HEADLINE: Final = {"ted": "ted_full", "tmpl": "template_kept", "exact": "exact"}
 
 
 def paraphrase_statistics(

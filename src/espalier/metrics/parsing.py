@@ -15,13 +15,7 @@ from espalier.metrics.texts import Parses
 from espalier.syntax.parse import UNKNOWN, Parse
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
-HEADLINE: Final = {
-    "f1": "bracket_f1",
-    "exact": "bracket_exact",
-    "uas": "uas",
-    "las": "las",
-    "tags": "tag_accuracy",
-}
+HEADLINE: Final = {"f1": "bracket_f1", "exact": "bracket_exact", "uas": "uas", "las": "las", "tags": "tag_accuracy"}
 
 
 def parsing_scores(

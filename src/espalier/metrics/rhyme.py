@@ -201,13 +201,7 @@ def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: in
         ),
         Metric(
             f"{released_name}_micro_f1",
-            f1(
-                _RELEASED + _CORRECT,
-                _RELEASED + _PRODUCED,
-                _RELEASED + _GOLD,
-                evidence=_RELEASED_TEXTS,
-                scale=100.0,
-            ),
+            f1(_RELEASED + _CORRECT, _RELEASED + _PRODUCED, _RELEASED + _GOLD, evidence=_RELEASED_TEXTS, scale=100.0),
             f"{released}|mean:micro",
             no_code,
         ),

@@ -75,11 +75,7 @@ class NGramTree(Generic[Vocabulary_]):
 
     @classmethod
     def fit(
-        cls,
-        config: NGramConfig[DialogueView],
-        vocabulary: Vocabulary_,
-        batches: Sequence[DialogueBatch],
-        size: int,
+        cls, config: NGramConfig[DialogueView], vocabulary: Vocabulary_, batches: Sequence[DialogueBatch], size: int
     ) -> Self:
         """Count the roots and the children of trees.
 

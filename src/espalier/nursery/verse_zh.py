@@ -59,11 +59,7 @@ def shape_of(rng: random.Random, length: int, deed: bool) -> str:
 
 
 def clause(
-    rng: random.Random,
-    words: Lexicon,
-    shape: str,
-    fits: Callable[[Sound | None], bool],
-    taken: Collection[str],
+    rng: random.Random, words: Lexicon, shape: str, fits: Callable[[Sound | None], bool], taken: Collection[str]
 ) -> Clause | None:
     """Fill a shape with words; None if no attempt succeeds.
 

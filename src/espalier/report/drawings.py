@@ -27,8 +27,7 @@ class Kind(NamedTuple):
 KINDS: Final = {
     "granularity": Kind(lambda row, run, label, _: read_granularity(row, run.key, label), granularity_figure),
     "structures": Kind(
-        lambda row, run, label, printed: read_aligned(row, run.language, label, printed.structures),
-        aligned_figure,
+        lambda row, run, label, printed: read_aligned(row, run.language, label, printed.structures), aligned_figure
     ),
 }
 

@@ -161,10 +161,7 @@ class BaselineTask(Protocol[Record_contra, Data_contra, Vocabulary_contra]):
 
 
 class Task(
-    BaselineTask[Any, Any, Any],
-    ScoringTask[Any, Any, Any, Any],
-    DecodingTask[Any, Any, Any, Any, Any, Any],
-    Protocol,
+    BaselineTask[Any, Any, Any], ScoringTask[Any, Any, Any, Any], DecodingTask[Any, Any, Any, Any, Any, Any], Protocol
 ):
     """A task, whatever its types. Register one in `TASKS`. Importing it must not import torch.
 

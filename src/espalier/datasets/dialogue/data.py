@@ -86,11 +86,7 @@ class DialogueData(RaggedSplit[WordVocabulary]):
 
     @classmethod
     def of(
-        cls,
-        ids: Sequence[str],
-        columns: dict[str, list[npt.ArrayLike]],
-        vocabulary: WordVocabulary,
-        arity: int = ARITY,
+        cls, ids: Sequence[str], columns: dict[str, list[npt.ArrayLike]], vocabulary: WordVocabulary, arity: int = ARITY
     ) -> Self:
         """Build a split from a list of arrays for each column."""
         return cls(list(ids), {name: Ragged.of(columns[name]) for name in cls.COLUMNS}, vocabulary, arity)

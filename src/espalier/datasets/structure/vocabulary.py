@@ -31,12 +31,7 @@ class StructureVocabulary(WordVocabulary):
 
     @classmethod
     def build(
-        cls,
-        tokens: Iterable[str],
-        symbols: Mapping[str, Iterable[str]],
-        language: Language,
-        *,
-        min_count: int,
+        cls, tokens: Iterable[str], symbols: Mapping[str, Iterable[str]], language: Language, *, min_count: int
     ) -> Self:
         """The tokens that occur at least `min_count` times, and all symbols; the most frequent first."""
         counts = Counter(tokens)

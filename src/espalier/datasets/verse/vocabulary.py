@@ -37,14 +37,7 @@ class VerseVocabulary(WordVocabulary):
 
     @classmethod
     def build(
-        cls,
-        tokens: Iterable[str],
-        language: Language,
-        *,
-        min_count: int,
-        units: int,
-        length: int,
-        tones: bool = False,
+        cls, tokens: Iterable[str], language: Language, *, min_count: int, units: int, length: int, tones: bool = False
     ) -> Self:
         """The words that occur at least `min_count` times, the most frequent first; ties are in code-point order."""
         counts = Counter(tokens)
