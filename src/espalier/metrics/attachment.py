@@ -25,9 +25,6 @@ PUNCTUATION: Final = "punct"
 
 _HEADS, _LABELLED, _TAGS, _WORDS, _TAGGED, _ERRORS, _SENTENCES = range(7)
 
-#: The names of its metrics, always all of them, in this order.
-KEYS: Final = ("uas", "las", "tag_accuracy", "attachment_errors")
-
 
 def attachment_statistics(
     gold: Sequence[Parse | Dependencies], predicted: Sequence[Parse | Dependencies], *, punctuation: bool = True

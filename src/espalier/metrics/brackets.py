@@ -192,7 +192,3 @@ class Brackets(Family[Parses]):
 
     def statistics(self, parses: Parses, /) -> Array:
         return bracket_statistics([parse.tree for parse in parses.gold], [parse.tree for parse in parses.predicted])
-
-
-#: The names of its metrics.
-KEYS: Final = tuple(metric.name for metric in Brackets.metrics)

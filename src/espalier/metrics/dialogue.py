@@ -41,14 +41,6 @@ Texts = tuple[Sequence[str], Sequence[str], Sequence[Sequence[str]]]
 #: The most words of a reference whose trees are summed over (`tasks.dialogue_likelihood`).
 EXACT_WORDS: Final = 6
 
-#: The metrics of `reply_families`, always all of them.
-KEYS: Final = (
-    "bleu", "length_ratio", "brevity_penalty", "bleu_all", "bleu_list", "bleu_best",
-    "distinct_1", "distinct_2", "distinct_1_macro", "distinct_2_macro",
-    "perplexity_per_word", "perplexity_per_token", "perplexity_exact_per_word", "recall_1_of_10", "tree_whole",
-    "grammatical", "copied", "commonest", "empty", "words",
-)  # fmt: skip
-
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",

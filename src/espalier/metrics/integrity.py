@@ -149,6 +149,3 @@ class Integrity(Family[Verses]):
         if self.seeds is None or self.samples is None:
             return METRICS
         return deviation_metrics(self.seeds, self.samples)
-
-
-KEYS: Final = tuple(metric.name for metric in (*METRICS, *deviation_metrics(1, 1)))

@@ -62,7 +62,3 @@ class Literals(Family[Verses]):
 
     def statistics(self, verses: Verses, /) -> Array:
         return literal_statistics(verses.needed("templates"), verses.hypotheses, verses.language)
-
-
-#: The names of its metrics.
-KEYS = tuple(metric.name for metric in Literals.metrics)

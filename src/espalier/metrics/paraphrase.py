@@ -25,16 +25,6 @@ SCORED: Final[tuple[Scored, ...]] = get_args(Scored)
 #: GuiG's.
 GUIDED: Final[tuple[Scored, ...]] = ("similarity", "trees", "defects", "perplexity")
 
-#: The metrics of `paraphrase_statistics`, always all of them.
-KEYS: Final = (
-    "bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS, "meteor", *ted.KEYS,
-    *ted.GUIDE_KEYS, "template_kept", "repeated_words", "negation_lost", "negation_doubled", "empty",
-    "incomprehensible", "perplexity",
-)  # fmt: skip
-
-#: The metrics of `espalier.metrics.expansion.FAMILIES`, always all of them.
-EXPANSION_KEYS: Final = (*ted.KEYS, "template_kept", "exact", "nodes_ratio", "tags_at_leaves")
-
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",

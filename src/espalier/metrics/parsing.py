@@ -21,7 +21,7 @@ HEADLINE: Final = {"f1": "bracket_f1", "exact": "bracket_exact", "uas": "uas", "
 def parsing_scores(
     gold: Sequence[Parse], predicted: Sequence[Parse], *, seed: int = 1, resamples: int = 1000
 ) -> dict[str, Score]:
-    """Scores of all families that the gold parses allow, by `brackets.KEYS` and `attachment.KEYS`.
+    """Scores of all families that the gold parses allow.
 
     If there are only tags: `tag_accuracy`, and `tag_accuracy_unknown` for the words `UNKNOWN` if they occur.
 

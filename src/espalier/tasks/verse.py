@@ -12,7 +12,8 @@ from espalier.metrics.family import statistics_of
 from espalier.metrics.perplexity import Perplexity, perplexity_statistics
 from espalier.metrics.prosody import Prosody, fitting, marked_places
 from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods, Verses
-from espalier.metrics.verse import HEADLINE, KEYS, by_format, verse_families
+from espalier.metrics.verse import HEADLINE, by_format, verse_families
+from espalier.metrics.verse_format import FormatAccuracy
 from espalier.tasks.chance import RandomWords, chance_seeds
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.integrity import VerseJudge
@@ -148,7 +149,7 @@ class VerseTask(Task):
             "chance": BaselineRow(
                 "training words drawn at random into the reference's format",
                 {"text": texts},
-                given=tuple(key for key in KEYS if key.startswith("format_")),
+                given=tuple(metric.name for metric in FormatAccuracy("songci").metrics),
             ),
         }
 
