@@ -1,7 +1,5 @@
 """The paths of all files and folders, relative to a profile's folder."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Parsing of shards by Dask, on the cores of this machine or on a cluster. It imports Dask, which takes a second."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -38,7 +36,6 @@ def by_dask(
 
     Args:
         parse: importable function from the folder of a parser and the sentences of a shard to their parses.
-        parts: numbers and sentences of the shards.
         scheduler: address of a cluster; None for the cores of this machine.
         processes: number of processes on this machine.
 

@@ -6,8 +6,6 @@ stages this takes seconds of processor time. Values read and bytes written do no
 DVC writes in place which files its processes use. Interrupted, it leaves half a file, which no later run can read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

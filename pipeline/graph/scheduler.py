@@ -1,7 +1,5 @@
 """Running stages in the order of their dependencies, several at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from graphlib import TopologicalSorter
@@ -24,7 +22,6 @@ def run_all(
     Args:
         needs: stages, each with those among them that it needs.
         start: function that starts a stage, or returns None for a stage that must not run any more.
-        jobs: number of stages at once.
         seconds: function from a stage to its expected duration in seconds.
     """
     sorter, heights = TopologicalSorter(needs), chain_seconds(needs, seconds)

@@ -5,8 +5,6 @@ changes the speed but not the parses. The workers of a cluster need this project
 paths; sentences and parses are sent with the tasks.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

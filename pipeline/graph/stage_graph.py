@@ -5,8 +5,6 @@ compares the result with that index. Of DVC's language, `foreach` over entries o
 known, which dvc.yaml uses.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -40,11 +38,7 @@ class Definition:
 
 
 def definitions(folder: Path = Path()) -> dict[Stage, Definition]:
-    """The stages of a profile, by dvc.yaml and the profile's params.yaml.
-
-    Args:
-        folder: folder of the profile.
-    """
+    """The stages of a profile, by dvc.yaml and the profile's params.yaml."""
     params = read_yaml(folder / layout.PARAMS)
     return {
         (name, key): _definition(stage.get("do", stage), {**params, "key": key, "item": item})

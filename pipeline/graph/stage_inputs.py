@@ -1,7 +1,5 @@
 """The inputs of a stage, as dvc.yaml declares them: files, settings and versions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Running one stage: exclusively, with unchanged code, and with bytes that do not depend on threads."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

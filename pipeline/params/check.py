@@ -1,7 +1,5 @@
 """Consistency checks of params.yaml, made before any stage runs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 
@@ -18,15 +16,7 @@ from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
 from espalier.text.language import LANGUAGES
 from pipeline.layout import NONE, PRINTED
-from pipeline.params.entries import (
-    Corpus,
-    Dataset,
-    Params,
-    ParserEntry,
-    Run,
-    Scored,
-    vocabulary_of,
-)
+from pipeline.params.entries import Corpus, Dataset, Params, ParserEntry, Run, Scored, vocabulary_of
 from pipeline.params.judge import check_another, check_judge
 
 
@@ -309,9 +299,7 @@ def _check_run(key: str, params: Params) -> None:
         )
     if run.annotation != NONE and (other := params.annotations[run.annotation].run) != key:
         raise ConfigError(
-            f"annotation {run.annotation} parses run {other}",
-            where=f"{path}.annotation",
-            remedy=f"one with run: {key}",
+            f"annotation {run.annotation} parses run {other}", where=f"{path}.annotation", remedy=f"one with run: {key}"
         )
 
 

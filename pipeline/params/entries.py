@@ -1,7 +1,5 @@
 """The entries of params.yaml as types. A mistake gives one line: the path of its key, and the allowed values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +22,7 @@ from espalier.corpora.filters import Filters
 from espalier.corpora.readers import READERS
 from espalier.corpora.splits import Split
 from espalier.datasets.encoding import Settings
+from espalier.io.validation import Strict
 from espalier.judging.protocol import Protocol
 from espalier.models.contract import NetworkSettings
 from espalier.models.registry import ARCHITECTURES
@@ -60,12 +59,6 @@ Shelf = Annotated[str, Field(pattern=r"^\w+(/\w+)*$")]
 Also = Annotated[str, Field(pattern=r"^(none|raw/\w+(/\w+)*|corpora/\w[\w-]*)$")]
 #: Of a setting whose type depends on other keys: params.yaml has a mapping, which `load_params` gives its type.
 Untyped = GetPydanticSchema(lambda _, handler: handler(dict[str, Any]))
-
-
-class Strict(BaseModel):
-    """The base of settings in which unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Configured(BaseModel, Generic[Kind]):
@@ -258,7 +251,7 @@ class Model(Preferring):
     #: The same for the model when it is released; as `default_for` if it is empty.
     released_for: tuple[str, ...] = ()
     #: Its own defaults of the options of its services, {reply: {beam: 10}}, where they are not those of its run.
-    options: dict[str, dict[str, Any]] = {}
+    options: dict[str, dict[str, Any]] = Field(default_factory=dict)
     #: What a reader of its card must know, as Markdown.
     limits: str = ""
     preset: str
@@ -316,7 +309,7 @@ class Baseline(Scored):
     #: A source with texts that others published for these records, as SHELF/SOURCE, and its files by the names of rows:
     #: one, or one for each sample.
     published: str
-    texts: dict[Name, Inside | tuple[Inside, ...]] = {}
+    texts: dict[Name, Inside | tuple[Inside, ...]] = Field(default_factory=dict)
 
 
 class Catalogue(Strict):
@@ -347,7 +340,7 @@ class Params(Strict):
     runs: dict[Name, Run]
     baselines: dict[Name, Baseline]
     annotations: dict[Name, Annotation]
-    protocols: dict[Name, Protocol] = {}
+    protocols: dict[Name, Protocol] = Field(default_factory=dict)
     reports: tuple[Name, ...]
 
 

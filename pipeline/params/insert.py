@@ -1,7 +1,5 @@
 """Adding entries to params.yaml, in the format in which DVC writes it. All other lines stay as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

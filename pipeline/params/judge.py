@@ -1,7 +1,5 @@
 """Which models may judge the texts of a run or baseline: its `lm` in params.yaml."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from espalier.io.errors import ConfigError

@@ -1,7 +1,5 @@
 """Plugins: external modules that register entries. Entries are checked on import."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Mapping

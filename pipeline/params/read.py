@@ -1,7 +1,5 @@
 """Reading params.yaml and the catalogue of sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,9 +51,6 @@ def with_plugins(path: Path = PARAMS) -> dict[str, Any]:
 
 def load_catalogue(params: Params, folder: Path = Path()) -> dict[str, Source]:
     """The catalogue entry of every published source, by key.
-
-    Args:
-        folder: folder of the profile.
 
     Raises:
         ConfigError: sources.yaml is missing or is not YAML, or has an invalid value.

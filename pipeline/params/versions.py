@@ -1,7 +1,5 @@
 """The versions of components, and a check that versions.yaml has every component that params.yaml uses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -178,10 +178,7 @@ def read_ready(dataset: str, split: str, kind: Encoding[Record_, Any, Any, Split
 
 def read_extras(dataset: str) -> dict[str, list[dict[str, Any]]]:
     """Data of the training records that an encoding keeps besides ids, such as frequent templates: rows by name."""
-    extras: dict[str, list[dict[str, Any]]] = read_json(
-        layout.ready(dataset) / "extras.json", dict[str, list[dict[str, Any]]]
-    )
-    return extras
+    return read_json(layout.ready(dataset) / "extras.json", dict[str, list[dict[str, Any]]])
 
 
 def read_train(dataset: str, kind: Encoding[Any, Any, Any, Split_]) -> Split_:
@@ -224,8 +221,7 @@ def ids_of(segments: pd.DataFrame) -> frozenset[str]:
 def read_details(paper: str, run: str) -> dict[str, Any]:
     """All details of a run. Raises if its metrics, which DVC shows, are not numbers."""
     read_json(layout.metrics(paper, run), Numbers)
-    details: dict[str, Any] = read_json(layout.details(paper, run), RunDetails)
-    return details
+    return read_json(layout.details(paper, run), RunDetails)
 
 
 def read_studies(paper: str, folder: Path = Path()) -> list[JudgedDetails]:
@@ -246,8 +242,7 @@ def lexicon_of(source: str) -> Path | None:
 def grammar_of(corpus: Corpus) -> Callable[[list[str]], bool] | None:
     """A function that tells whether the grammar of the corpus derives a list of words; None for published corpora."""
     name = READERS[corpus.reader].is_grammatical
-    is_grammatical: Callable[[list[str]], bool] | None = imported("is_grammatical", name, where="READERS")
-    return is_grammatical
+    return imported("is_grammatical", name, where="READERS")
 
 
 def decoding_settings(run: Run, model: Model) -> dict[str, Any]:
@@ -303,19 +298,14 @@ def read_training(model: str, folder: Path = Path(), *, place: Path | None = Non
         folder: folder of the profile.
         place: folder of the model, if it is elsewhere.
     """
-    found: dict[str, Any] = read_json(
+    return read_json(
         (place or folder / layout.model(model)) / "training.json",
         Annotated[dict[str, TrainingSummary], Field(min_length=1)],
     )
-    return found
 
 
 def read_measurement(model: str, folder: Path = Path()) -> Measurement | None:
-    """The measured cost of training a model, where it was trained; None if unknown here.
-
-    Args:
-        folder: folder of the profile.
-    """
+    """The measured cost of training a model, where it was trained; None if unknown here."""
     path = folder / layout.measured("train", model)
     return Measurement.model_validate(read_json(path, Measurement)) if path.exists() else None
 

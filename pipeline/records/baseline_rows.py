@@ -1,24 +1,18 @@
 """The rows without a trained model as a report reads them: over all records of a split, or over those of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from espalier.io.errors import ArtifactError
 from espalier.metrics.metric import Score, details_json
 from espalier.metrics.metric import scores as scores_of
 from espalier.metrics.registry import families_of
 from espalier.report.results import RunResult
+from espalier.text.language import Language
 from pipeline import layout
 from pipeline.params.entries import Baseline
 from pipeline.records.artifacts import ids_of, read_details, read_segments
-
-if TYPE_CHECKING:
-    from espalier.text.language import Language
-
 
 #: The file of the dataset's details, beside those of the rows.
 DATASET = "dataset"

@@ -1,7 +1,5 @@
 """Comparison of the metrics in the working tree with those of the last commit."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess
@@ -57,9 +55,6 @@ def differences(folder: Path) -> list[Difference] | None:
     """The numbers in committed metric files that differ; None without git or a commit.
 
     Files that are not in the last commit are left out.
-
-    Args:
-        folder: folder of a profile.
     """
     listed = _git(folder, "diff", "--name-only", "--relative", "--diff-filter=MD", "HEAD", "--", *METRICS)
     if listed is None:
@@ -71,9 +66,6 @@ def rewritten(folder: Path) -> tuple[int, list[str]]:
     """The number of files in git that stages write and that differ from the last commit, and git's names of them.
 
     Zero without git or a commit.
-
-    Args:
-        folder: folder of a profile.
     """
     names = (_git(folder, "diff", "--name-only", "--relative", "HEAD", "--", *WRITTEN) or "").splitlines()
     below = (_git(folder, "rev-parse", "--show-prefix") or "").strip()  # "profiles/small/" in that profile

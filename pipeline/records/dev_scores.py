@@ -3,19 +3,12 @@
 The dev loss of a training does not count, since it does not show that decoding settings were chosen on dev.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from pipeline.params.entries import Run
 
 
 def without_dev_score(runs: Mapping[str, Run], scored: Collection[str]) -> list[str]:
-    """The scored runs on test whose model has no scored run on dev.
-
-    Args:
-        runs: all runs of a profile.
-        scored: the runs that have scores.
-    """
+    """The scored runs on test whose model has no scored run on dev."""
     chosen = {run.model for key, run in runs.items() if run.split == "dev" and key in scored}
     return [key for key, run in runs.items() if run.split == "test" and key in scored and run.model not in chosen]

@@ -4,8 +4,6 @@ Measurements differ between machines and runs. They are therefore kept in `metri
 so that a clean clone reproduces the same artifacts and details. Reports, plans and estimates read them.
 """
 
-from __future__ import annotations
-
 import platform
 import resource
 import sys

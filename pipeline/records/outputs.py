@@ -1,7 +1,5 @@
 """Writing the outputs and scores of runs and of rows without a trained model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

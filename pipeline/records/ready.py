@@ -1,7 +1,5 @@
 """A corpus encoded as rows of ids for models, with its vocabulary."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Expected durations of stages, and the remaining time of a run of stages."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +92,6 @@ class StageTimes:
 
         Args:
             needs: unfinished stages, each with the stages that it waits for.
-            jobs: number of stages at once.
         """
         seconds = {stage: self.expected(stage) for stage in needs}
         before = sum(map(self.expected, self.now))

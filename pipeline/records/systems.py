@@ -1,7 +1,5 @@
 """The folders of a system: the model, parser and expander named by a profile's keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial

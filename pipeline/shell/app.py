@@ -1,7 +1,5 @@
 """Additions of a clone to the command line: `espalier STAGE KEY` for every stage, and commands on profiles."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated

@@ -4,8 +4,6 @@ Each function takes the command and the text typed so far, and returns the names
 read, it returns none.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 

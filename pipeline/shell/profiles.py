@@ -1,7 +1,5 @@
 """The profiles, and working in the folder of a profile."""
 
-from __future__ import annotations
-
 import os
 from enum import StrEnum
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The commands on the project: list, repro, pages, adopt, export, release, plan, rehearse, verify."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -28,8 +26,7 @@ def call(name: str, *arguments: object, **options: object) -> None:
 def _jobs(default: str) -> OptionInfo:
     """The option --jobs of a command."""
     text = f"The number of stages that run at once; default: {default}."
-    option: OptionInfo = typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help=text)
-    return option
+    return typer.Option("--jobs", "-j", min=1, max=MAX_JOBS, help=text)
 
 
 ProfileArgument = Annotated[Profile, typer.Argument(help="The profile.")]

@@ -1,7 +1,5 @@
 """annotate: parse or tag the texts of a run, so that changes of metrics need no parsing."""
 
-from __future__ import annotations
-
 import shutil
 
 from espalier.cli.progress import counted, say

@@ -1,7 +1,5 @@
 """baselines: rows of a paper's tables that need no trained model, on the same records as the runs."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """canonicalize: a corpus as canonical trees for tree models, with its vocabulary."""
 
-from __future__ import annotations
-
 from espalier.io.registry import entry
 from pipeline.params.read import load_params
 from pipeline.records.ready import make_ready

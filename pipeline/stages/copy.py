@@ -1,7 +1,5 @@
 """copy: copy a local file, or a folder of files, to the place where readers look for it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

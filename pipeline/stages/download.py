@@ -1,7 +1,5 @@
 """download: fetch and verify the published files of a source."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from espalier.cli.progress import progress_bar

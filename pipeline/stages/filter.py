@@ -1,7 +1,5 @@
 """filter: filter and split the rows of a corpus, quarantine the others with a reason, and count all."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """linearize: a corpus as rows of ids for sequence models, with its vocabulary."""
 
-from __future__ import annotations
-
 from espalier.io.registry import entry
 from pipeline.params.read import load_params
 from pipeline.records.ready import make_ready

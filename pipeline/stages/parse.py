@@ -1,7 +1,5 @@
 """parse: convert raw files, or the output of a grammar of the nursery, to records; with a parser, to parsed records."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Sequence

@@ -186,8 +186,7 @@ def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]
 
 
 def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:
-    details: dict[str, Any] = read_json(_files_of_baseline(paper, baseline)[0], DatasetDetails)
-    return details
+    return read_json(_files_of_baseline(paper, baseline)[0], DatasetDetails)
 
 
 def _runs_with_rows(printed: Printed) -> set[str]:

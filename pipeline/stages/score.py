@@ -1,7 +1,5 @@
 """score: the scores of a run's outputs, their details, and the statistics of each segment."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """site: the page over all papers, from the summaries of their reports."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from espalier.io.files import atomic_file, read_json

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.attachment import KEYS, Attachment, attachment_statistics
+from espalier.metrics.attachment import Attachment, attachment_statistics
 from espalier.metrics.metric import scores
 from espalier.syntax.dependency import Dependencies, dependencies_of
 from espalier.syntax.parse import Parse
+from tests.metrics.keys import ATTACHMENT
 
 GOLD = Parse(
     ("The", "seed", "was", "sown", "."),
@@ -35,7 +36,7 @@ def values(
 ) -> list[float | None]:
     statistics = attachment_statistics(gold, found, punctuation=punctuation)
     score = scores(Attachment(punctuation).metrics, statistics, seed=0, resamples=0)
-    assert tuple(score) == KEYS
+    assert tuple(score) == ATTACHMENT
     return [each.value for each in score.values()]
 
 
@@ -88,7 +89,7 @@ def test_dependency_trees_serve_as_well_as_parses() -> None:
 
 def test_signatures_say_whether_punctuation_counts() -> None:
     for counted in (True, False):
-        signature = dict(zip(KEYS, Attachment(counted).metrics, strict=True))["las"].signature
+        signature = dict(zip(ATTACHMENT, Attachment(counted).metrics, strict=True))["las"].signature
         assert signature == f"attachment|labels:subtypes|words:gold|punctuation:{'in' if counted else 'out'}|mean:micro"
 
 

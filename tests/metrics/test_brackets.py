@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from nltk.tree import Tree
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.brackets import KEYS, Brackets, bracket_statistics
+from espalier.metrics.brackets import Brackets, bracket_statistics
 from espalier.metrics.metric import scores
 from espalier.syntax.constituency import TreeError, write_tree
+from tests.metrics.keys import BRACKETS
 
 GOLD = "(S (NP (PRP We)) (VP (VBD planted) (NP (DT a) (NN pear)) (PP (IN in) (NP (NNP May)))) (. .))"
 
@@ -23,7 +24,7 @@ def counts(gold: str, found: str) -> tuple[int, int, int]:
 
 def values(gold: list[str], found: list[str]) -> dict[str, float | None]:
     score = scores(Brackets.metrics, bracket_statistics(gold, found), seed=0, resamples=0)
-    assert tuple(score) == KEYS
+    assert tuple(score) == BRACKETS
     return {key.removeprefix("bracket_"): each.value for key, each in score.items()}
 
 
@@ -125,7 +126,7 @@ def test_traces_in_a_parse_do_not_shift_the_gold_marks() -> None:
 
 
 def test_keys_are_fixed_and_signatures_tell_the_protocols_apart() -> None:
-    assert KEYS == (
+    assert BRACKETS == (
         "bracket_p", "bracket_r", "bracket_f1", "bracket_exact", "bracket_tag_accuracy", "bracket_errors",
         "bracket_all_p", "bracket_all_r", "bracket_all_f1", "bracket_all_exact", "bracket_all_tag_accuracy",
     )  # fmt: skip

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.dialogue import (
     HEADLINE,
-    KEYS,
     BestBleu,
     ListBleu,
     ReplyBleu,
@@ -27,6 +26,7 @@ from espalier.metrics.metric import Score
 from espalier.metrics.paired import paired
 from espalier.metrics.registry import family
 from espalier.metrics.replies import Replies
+from tests.metrics.keys import DIALOGUE
 
 # Two posts, the first of which two people have answered.
 POSTS = ["还 没 睡 吗", "下雨 了", "还 没 睡 吗"]
@@ -69,7 +69,7 @@ def sacre(hypotheses: list[str], references: list[list[str]]) -> float:
 
 def test_all_keys_are_there_whatever_is_known() -> None:
     found = scored()
-    assert found.keys() == set(KEYS)
+    assert found.keys() == set(DIALOGUE)
     undefined = {key: score.undefined for key, score in found.items() if score.value is None}
     assert undefined == {
         "perplexity_per_word": "no likelihoods of a model",
@@ -82,7 +82,7 @@ def test_all_keys_are_there_whatever_is_known() -> None:
 
 
 def test_the_headline_is_of_the_keys_under_short_names() -> None:
-    assert set(HEADLINE.values()) <= set(KEYS)
+    assert set(HEADLINE.values()) <= set(DIALOGUE)
     assert 5 <= len(HEADLINE) <= 8 and all(len(name) <= 8 for name in HEADLINE)
 
 
@@ -94,13 +94,13 @@ def test_every_family_has_a_row_per_row_and_metrics_to_compare_systems_by() -> N
         keys += [metric.name for metric in each.metrics]
         for metric in each.metrics:
             paired(metric, rows, other[each], seed=0, resamples=5, groups=POSTS)
-    assert sorted(keys) == sorted(KEYS)
+    assert sorted(keys) == sorted(DIALOGUE)
 
 
 def test_rows_of_one_post_are_resampled_together() -> None:
     found = scored(resamples=5)
     pooled = {"distinct_1", "distinct_2"}
-    assert all("groups:2|" in found[key].signature for key in set(KEYS) - pooled)
+    assert all("groups:2|" in found[key].signature for key in set(DIALOGUE) - pooled)
     assert "groups:2|bs:5" in found["bleu"].signature and "groups:2|ci:95|interval:korn" in found["empty"].signature
     assert all(found[key].low is None and "interval:none" in found[key].signature for key in pooled)
 
@@ -232,7 +232,7 @@ def test_a_row_more_of_a_known_post_changes_only_what_is_measured_by_row() -> No
         whole=[True] * 2,
         grammatical=[True] * 2,
     )
-    changed = {key for key in KEYS if three[key] != two[key]}
+    changed = {key for key in DIALOGUE if three[key] != two[key]}
     lengths = {"length_ratio", "brevity_penalty"}
     assert (
         changed

@@ -28,6 +28,7 @@ from espalier.metrics.nltk_bleu import nltk_bleu
 from espalier.metrics.paraphrase import PROTOCOL_HEADLINE, SCORED, protocol_statistics
 from espalier.metrics.registry import family
 from espalier.metrics.texts import Pairs
+from tests.metrics.keys import EXPANSION, PARAPHRASE
 
 SOURCES = ["what is a good lamp ?", "a moth likes what ?", "who lit it ?"]
 REFERENCES = ["which lamp is good ?", "what does a moth like ?", "who lit it ?"]
@@ -47,7 +48,7 @@ def test_no_name_is_of_two_protocols_or_of_guig() -> None:
     families = (Released("nltk_3_4", 19), Paper((0.8,), 19), Paper((0.8,), "whole"), Copies())
     names = [{metric.name for metric in each.metrics} for each in families]
     assert sum(map(len, names)) == len(set().union(*names))
-    assert not set().union(*names) & {*paraphrase.KEYS, *paraphrase.EXPANSION_KEYS}
+    assert not set().union(*names) & {*PARAPHRASE, *EXPANSION}
     found = {*scored(SOURCES, REFERENCES, HYPOTHESES)}
     parts = {f"paper_ibleu_80_{part}" for part in ("unseen", "joined")}
     assert {*PROTOCOL_HEADLINE.values()} <= found | parts

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
 from espalier.metrics.family import family_scores, statistics_of
-from espalier.metrics.integrity import KEYS, Integrity, deviation_metrics, integrity_statistics
+from espalier.metrics.integrity import Integrity, deviation_metrics, integrity_statistics
 from espalier.metrics.metric import Score
 from espalier.metrics.texts import MarkLikelihoods, Verses
+from tests.metrics.keys import INTEGRITY
 
 #: Probabilities of the final marks of three texts: 1/2 and 1/8; 1/16; and none, of two units.
 CERTAIN = [[0.5, 0.125], [0.0625], []]
@@ -36,7 +37,7 @@ def scored(
     verses = Verses(texts, texts, [""] * len(texts), "zh", marks=likelihoods, **draws)  # type: ignore[arg-type]
     families = (Integrity(), Integrity(*(len({*labels}) for labels in draws.values())))
     found = family_scores(statistics_of(families, verses), seed=1, resamples=0)
-    assert tuple(found) == KEYS
+    assert tuple(found) == INTEGRITY
     return found
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from espalier.metrics.family import family_scores
-from espalier.metrics.literals import KEYS, Literals, literal_statistics
+from espalier.metrics.literals import Literals, literal_statistics
+from tests.metrics.keys import LITERALS
 
 FORMATS = ["灯_，__。\n__！", "___。", "_ love _ to me .", "雨_。\n石_。"]
 
@@ -20,4 +21,4 @@ def test_scores_are_shares_of_words_and_of_texts_that_have_any() -> None:
     scores = family_scores({Literals(): literal_statistics(formats, texts, "zh")}, seed=1)
     assert scores["literals_kept"].value == pytest.approx(75.0) and scores["literals_all_kept"].value == 50.0
     none = family_scores({Literals(): literal_statistics(["___。"], ["山山山。"], "zh")}, seed=1)
-    assert [none[key].undefined for key in KEYS] == ["no format keeps words"] * 2
+    assert [none[key].undefined for key in LITERALS] == ["no format keeps words"] * 2

@@ -15,11 +15,12 @@ from espalier.metrics.family import family_scores, statistics_of
 from espalier.metrics.meteor import Meteor
 from espalier.metrics.metric import Score
 from espalier.metrics.paired import paired
-from espalier.metrics.paraphrase import EXPANSION_HEADLINE, EXPANSION_KEYS, HEADLINE, KEYS, paraphrase_statistics
+from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE, paraphrase_statistics
 from espalier.metrics.registry import family
 from espalier.metrics.ted import GuideTed, Ted, Trees
 from espalier.metrics.texts import Pairs
 from espalier.syntax.constituency import TreeError
+from tests.metrics.keys import EXPANSION, PARAPHRASE
 
 ATE = "(S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))"
 FED = "(S (NP (PRP I)) (VP (VBD fed) (NP (NNS cows))))"
@@ -46,7 +47,7 @@ def values(found: dict[str, Score]) -> dict[str, float | None]:
 
 def test_a_perfect_and_an_empty_output() -> None:
     found = scored(statistics(["i ate an apple", ""], [ATE, ""]), resamples=20)
-    assert found.keys() == set(KEYS)
+    assert found.keys() == set(PARAPHRASE)
     half = values(found)
     assert half["bleu"] == pytest.approx(100 * math.exp(1 - 8 / 4))
     assert half["rouge_1"] == half["rouge_l"] == half["template_kept"] == half["ted_unparsed"] == half["empty"] == 50.0
@@ -64,10 +65,10 @@ def test_every_family_has_a_row_per_segment_and_metrics_to_compare_systems_by() 
         keys += [metric.name for metric in each.metrics]
         for metric in each.metrics:
             paired(metric, rows, other[each], seed=0, resamples=5)
-    assert sorted(keys) == sorted(KEYS)
+    assert sorted(keys) == sorted(PARAPHRASE)
 
 
-@pytest.mark.parametrize(("headline", "keys"), [(HEADLINE, KEYS), (EXPANSION_HEADLINE, EXPANSION_KEYS)])
+@pytest.mark.parametrize(("headline", "keys"), [(HEADLINE, PARAPHRASE), (EXPANSION_HEADLINE, EXPANSION)])
 def test_the_headlines_are_of_the_keys_under_short_names(headline: dict[str, str], keys: tuple[str, ...]) -> None:
     assert set(headline.values()) <= set(keys)
     assert all(len(name) <= 8 for name in headline)
@@ -155,7 +156,7 @@ def expanded(references: list[str], predicted: list[str], depth: int = 8, **opti
 
 def test_expansions_have_their_own_keys() -> None:
     found = expanded([ATE] * 4, ["(S (NP (PRP)) (VP (VBD) (NP (DT) (NN))))", FED, "(S (NP (PRP)) (VP (VBD) (NP)))", ""])
-    assert found.keys() == set(EXPANSION_KEYS) and EXPANSION_KEYS[: len(ted.KEYS)] == ted.KEYS
+    assert found.keys() == set(EXPANSION) and EXPANSION[: len(ted.KEYS)] == ted.KEYS
     assert found["exact"] == 25.0
     assert found["template_kept"] == 75.0
     assert found["nodes_ratio"] == pytest.approx((8 + 7 + 6 + 0) / 32)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from espalier.metrics import attachment, brackets
 from espalier.metrics.parsing import HEADLINE, parsing_scores
 from espalier.syntax.parse import Parse
+from tests.metrics.keys import ATTACHMENT, BRACKETS
 
 TREE = "(S (NP (PRP I)) (VP (VBP sleep)))"
 
@@ -14,13 +14,13 @@ TREE = "(S (NP (PRP I)) (VP (VBP sleep)))"
 def test_gold_trees_ask_for_brackets_and_gold_heads_for_attachment() -> None:
     gold = Parse(("I", "sleep"), ("PRP", "VBP"), TREE, (2, 0), ("nsubj", "root"))
     found = parsing_scores([gold], [gold], resamples=0)
-    assert list(found) == [*brackets.KEYS, *attachment.KEYS]
+    assert list(found) == [*BRACKETS, *ATTACHMENT]
     assert found["bracket_f1"].value == found["uas"].value == found["las"].value == 100
     assert set(HEADLINE.values()) <= set(found) and all(len(name) <= 8 for name in HEADLINE)
     heads_alone = Parse(gold.words, gold.tags, "", gold.heads, gold.labels)
-    assert list(parsing_scores([heads_alone], [heads_alone], resamples=0)) == [*attachment.KEYS]
+    assert list(parsing_scores([heads_alone], [heads_alone], resamples=0)) == [*ATTACHMENT]
     tree_alone = Parse(gold.words, gold.tags, TREE)
-    assert list(parsing_scores([tree_alone], [tree_alone], resamples=0)) == [*brackets.KEYS]
+    assert list(parsing_scores([tree_alone], [tree_alone], resamples=0)) == [*BRACKETS]
 
 
 def test_a_refused_sentence_is_missed_not_left_out() -> None:

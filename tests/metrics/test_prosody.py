@@ -11,9 +11,10 @@ import pytest
 
 from espalier.io.errors import ArtifactError, EspalierError
 from espalier.metrics.family import family_scores, statistics_of
-from espalier.metrics.prosody import KEYS, Prosody, fitting, marked_places, prosody_statistics
+from espalier.metrics.prosody import Prosody, fitting, marked_places, prosody_statistics
 from espalier.metrics.texts import Verses
 from espalier.metrics.verse import verse_families
+from tests.metrics.keys import PROSODY
 from tests.verse.couyun import write_couyun
 
 #: Follows variant 1 in all its places: 中仄仄，仄平平。中平仄，仄中平。
@@ -73,7 +74,7 @@ def test_scores_are_shares_of_the_poems_that_fit_and_accuracy_by_place(folder: P
     texts = [LEVEL, "东东动，动东东。\n东东动，动东高。", "东。", LEVEL]
     rows = prosody_statistics(tunes, [LEVEL] * 4, texts, folder)
     scores = family_scores({Prosody(): rows}, seed=1, groups=list("abcd"))
-    assert tuple(scores) == KEYS
+    assert tuple(scores) == PROSODY
     values = {key: score.value for key, score in scores.items()}
     third = pytest.approx(100 / 3)
     assert values == {

@@ -11,7 +11,6 @@ import pytest
 
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.metrics.family import family_scores, statistics_of
-from espalier.metrics.integrity import KEYS as INTEGRITY_KEYS
 from espalier.metrics.integrity import Integrity
 from espalier.metrics.literals import Literals
 from espalier.metrics.metric import Score, details_json
@@ -19,7 +18,8 @@ from espalier.metrics.perplexity import Perplexity, perplexity_statistics
 from espalier.metrics.prosody import Prosody
 from espalier.metrics.registry import family
 from espalier.metrics.texts import CorpusLikelihood, Verses
-from espalier.metrics.verse import DEV_KEYS, HEADLINE, KEYS, OF_PARTS, PART_KEYS, by_format, verse_families
+from espalier.metrics.verse import HEADLINE, by_format, verse_families
+from tests.metrics.keys import INTEGRITY, OF_PARTS, VERSE, VERSE_DEV, VERSE_PARTS
 
 POEM = "灰鹤踏冰流，\n一雁到空楼。\n满地纸灯秋。"
 OTHER = "泥炉煮旧雪，\n满树是新春。\n石上坐闲人。"
@@ -67,12 +67,12 @@ def test_the_keys_are_the_same_whatever_was_scored(
         likelihood=likelihood,
         resamples=50,
     )
-    assert found.keys() == set(KEYS), "KEYS of espalier/metrics/verse.py are not those of verse_families"
-    assert len(set(KEYS)) == len(KEYS)
+    assert found.keys() == set(VERSE)
+    assert len(set(VERSE)) == len(VERSE)
     for score in found.values():
         assert (score.value is None) == (score.undefined is not None)
     printed = details_json(found)
-    assert all(printed[part].keys() == set(KEYS) for part in ("scores", "intervals", "signatures"))
+    assert all(printed[part].keys() == set(VERSE) for part in ("scores", "intervals", "signatures"))
     json.dumps(printed, allow_nan=False)
 
 
@@ -82,7 +82,7 @@ def test_every_family_has_a_row_per_text_and_metrics_to_compare_systems_by() -> 
             [SONNET], [SONNET], ["ABAB"], language=language, rules=rules, seed=7, likelihood=likelihood
         )
         assert {len(rows) for rows in statistics.values()} == {1}
-        assert sorted(metric.name for each in statistics for metric in each.metrics) == sorted(KEYS)
+        assert sorted(metric.name for each in statistics for metric in each.metrics) == sorted(VERSE)
     unknown = """rhyme rhyme:zh:u rhyme:zh:i:strict rhyme:zh:u:strict:1 rhyme:fr:u:strict rhyme:en:u:loose
         rhyme_shuffled:zh:u:strict rhyme_shuffled:zh:u:strict:one format format:haiku distinct:macro"""
     for key in unknown.split():
@@ -97,7 +97,7 @@ def test_parts_have_the_scores_of_their_own_texts() -> None:
         references, hypotheses, ["AAA", ".AA", "AAA"], language="zh", rules="songci", seed=1, likelihood=likelihood
     )
     found = family_scores(by_format(statistics, [True, False, True]), seed=1, resamples=0)
-    assert set(found) == set(PART_KEYS)
+    assert set(found) == set(VERSE_PARTS)
     alone = verse_scores(
         [POEM, POEM], [OTHER, POEM], ["AAA", "AAA"], language="zh", rules="songci", resamples=0,
         likelihood=CorpusLikelihood([36.0, 9.0], [18, 9], [30.0, 7.0], [15, 7]),
@@ -123,7 +123,7 @@ def test_pooled_distinct_of_draws_is_the_mean_of_the_draws() -> None:
 
 
 def test_the_headline_is_of_the_keys_under_short_names() -> None:
-    assert set(HEADLINE.values()) <= {*KEYS, *DEV_KEYS, *INTEGRITY_KEYS}
+    assert set(HEADLINE.values()) <= {*VERSE, *VERSE_DEV, *INTEGRITY}
     assert 5 <= len(HEADLINE) <= 8 and all(len(name) <= 8 for name in HEADLINE)
 
 
@@ -153,8 +153,8 @@ def test_perplexities_come_from_the_likelihoods() -> None:
     assert found["perplexity"].value == found["perplexity_words"].value == pytest.approx(7.389056)
     assert found["ppl_released"].value == 4.0
     dev = family_scores({Perplexity("dev"): perplexity_statistics(LIKELIHOOD)}, seed=1)
-    assert tuple(dev) == DEV_KEYS
-    assert [score.value for score in dev.values()] == [found[key].value for key in KEYS[:3]]
+    assert tuple(dev) == VERSE_DEV
+    assert [score.value for score in dev.values()] == [found[key].value for key in VERSE[:3]]
     assert dev["perplexity_dev"] == found["perplexity"]
 
 
@@ -171,7 +171,7 @@ def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None
         likelihood=CorpusLikelihood([36.0] * 4, [18] * 4, [30.0] * 4, [15] * 4),
         **how,  # type: ignore[arg-type]
     )
-    for key in KEYS:
+    for key in VERSE:
         if key.startswith(("distinct", "format")):
             assert (twice[key].value, twice[key].low) == pytest.approx((once[key].value, once[key].low)), key
     assert "|n:4|groups:2|" in twice["format_macro_f1"].signature

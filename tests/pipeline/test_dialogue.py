@@ -24,13 +24,13 @@ from espalier.datasets.vocabulary import WordVocabulary
 from espalier.io.files import read_json, write_json
 from espalier.io.hashing import digest
 from espalier.io.tables import table_metadata, write_table
-from espalier.metrics.dialogue import KEYS
 from espalier.models.serialization import load_model
 from espalier.nursery.dialogue_zh import is_grammatical
 from espalier.syntax.ternary import flatten
 from pipeline.params.entries import Corpus
 from pipeline.records.artifacts import grammar_of, read_ready, read_records
 from pipeline.stages import baselines, canonicalize, decode, score, train
+from tests.metrics.keys import DIALOGUE
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -289,7 +289,7 @@ def test_every_run_has_all_scores_and_counts_that_add_up(talked: Path, run: str)
     scored, table = details(talked, run), outputs(talked, run)
     assert list(scored) == ["scores", "intervals", "signatures", "undefined", "ids", "counts", "settings"]
     assert scored["ids"] == digest(*sorted(set(table["id"])))
-    assert {*scored["scores"]} == {*KEYS}
+    assert {*scored["scores"]} == {*DIALOGUE}
     undefined = {name for name, value in scored["scores"].items() if value is None}
     trees = run in ("grown", "short")
     # There are fewer than ten pairs, and a short split may have no short reference.
@@ -362,7 +362,7 @@ def test_the_baselines_stand_over_the_pairs_of_the_runs(talked: Path) -> None:
     ids = outputs(talked, "grown")["id"].tolist()
     for name in names:
         assert outputs(talked, f"baselines/talk/{name}")["id"].tolist() == ids
-        assert {*details(talked, f"baselines/talk/{name}")["scores"]} == {*KEYS}
+        assert {*details(talked, f"baselines/talk/{name}")["scores"]} == {*DIALOGUE}
     human, copied, ngram = (details(talked, f"baselines/talk/{name}")["scores"] for name in ("human", "copy", "ngram"))
     assert human["bleu"] == pytest.approx(100) and human["grammatical"] == 100 and human["perplexity_per_word"] is None
     assert copied["copied"] == 100 and ngram["perplexity_per_word"] > 1

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from espalier.judging.result import PREFIX
-from espalier.metrics.paraphrase import EXPANSION_KEYS, KEYS
 from espalier.metrics.ted import GUIDE_KEYS
 from espalier.report.build import build
 from espalier.report.printed import Printed
+from tests.metrics.keys import EXPANSION, PARAPHRASE
 
 Number = Callable[[Printed, str, str, str], float]
 
@@ -57,12 +57,12 @@ def test_every_metric_that_guig_reads_exists(guig: Printed) -> None:
     columns = {reading.metric for column in guig.columns.values() for reading in column.ours} - corpora
     columns = {name for name in columns if not name.startswith(PREFIX)}  # people's: test_judged.py
     points = {metric for figure in guig.figures for panel in figure.points for metric in panel.metrics.values()}
-    assert columns - set(KEYS) - set(EXPANSION_KEYS) == set()
-    assert points <= set(KEYS)
+    assert columns - set(PARAPHRASE) - set(EXPANSION) == set()
+    assert points <= set(PARAPHRASE)
 
 
 def test_every_table_of_texts_shows_their_length_since_bleu_depends_on_it(guig: Printed) -> None:
-    of_texts = set(KEYS) - set(EXPANSION_KEYS)
+    of_texts = set(PARAPHRASE) - set(EXPANSION)
     names = {name for name, column in guig.columns.items() if of_texts & {ours.metric for ours in column.ours}}
     tables = [table for table in guig.tables if table.about == "runs" and not table.judged]
     texts = [table for table in tables if names & set(table.columns)]

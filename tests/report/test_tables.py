@@ -4,14 +4,11 @@ import math
 from collections.abc import Callable
 
 from espalier.judging.result import PREFIX
-from espalier.metrics.integrity import KEYS as INTEGRITY_KEYS
-from espalier.metrics.literals import KEYS as LITERAL_KEYS
-from espalier.metrics.prosody import KEYS as PROSODY_KEYS
-from espalier.metrics.verse import DEV_KEYS, KEYS, PART_KEYS
 from espalier.report.build import build
 from espalier.report.printed import Printed
 from espalier.report.results import CorpusResult, Curve, Provenance, RunResult
 from espalier.report.tables import Reading, margin, number
+from tests.metrics.keys import INTEGRITY, LITERALS, PROSODY, VERSE, VERSE_DEV, VERSE_PARTS
 
 MakeRun = Callable[..., RunResult]
 FullSet = tuple[list[RunResult], list[Curve], list[CorpusResult]]
@@ -151,7 +148,7 @@ def test_every_metric_that_songnet_reads_exists(songnet: Printed) -> None:
     corpora = {"train", "dev", "test", "words"}
     read = {reading.metric for column in songnet.columns.values() for reading in column.ours} - corpora
     read = {name for name in read if not name.startswith(PREFIX)}  # people's: test_judged.py
-    assert read <= {*KEYS, *DEV_KEYS, *PART_KEYS, *INTEGRITY_KEYS, *PROSODY_KEYS, *LITERAL_KEYS}
+    assert read <= {*VERSE, *VERSE_DEV, *VERSE_PARTS, *INTEGRITY, *PROSODY, *LITERALS}
 
 
 def test_numbers_keep_their_digits() -> None:

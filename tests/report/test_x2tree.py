@@ -15,7 +15,6 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import write_table
 from espalier.judging.result import PREFIX
-from espalier.metrics.dialogue import KEYS
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig
 from espalier.report.build import build
 from espalier.report.comparisons import comparisons_of
@@ -32,6 +31,7 @@ from pipeline.records.baseline_rows import read_rows, rows_of_fewer
 from pipeline.records.outputs import write_scores
 from pipeline.stages.report import _dataset, _written
 from pipeline.stages.report import run as report
+from tests.metrics.keys import DIALOGUE
 
 RUNS = ("x2tree_encdec", "x2tree_seq2seq", "x2tree_att", "x2tree_nrm", "x2tree")
 
@@ -67,7 +67,7 @@ def test_every_metric_that_x2tree_reads_exists_and_none_is_forgotten(x2tree: Pri
     corpora = {"train", "dev", "test", "words", "known posts", "known responses", "lifted", "uas"}
     columns = {reading.metric for column in x2tree.columns.values() for reading in column.ours}
     people = {name for name in columns if name.startswith(PREFIX)}  # test_judged.py
-    assert columns - corpora - people <= set(KEYS) <= columns
+    assert columns - corpora - people <= set(DIALOGUE) <= columns
 
 
 def test_every_claim_agrees_with_the_numbers_that_the_paper_prints(x2tree: Printed) -> None:

@@ -1,7 +1,5 @@
 """The reduced params.yaml of a profile: the same entries and networks, with few rows, steps and decoded records."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from typing import Any, Final
@@ -32,8 +30,6 @@ def cut_params(raw: Raw, params: Params, *, max_tokens: int | None) -> Raw:
     """Reduce the content of params.yaml.
 
     Args:
-        raw: content of the file.
-        params: the same, validated.
         max_tokens: largest batch of a training; None keeps the batches.
     """
     cut = copy.deepcopy(raw)

@@ -1,7 +1,5 @@
 """Estimates for the whole of a profile, computed from its rehearsal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One stage, run and measured in a separate process."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import resource

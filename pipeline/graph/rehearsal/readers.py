@@ -5,8 +5,6 @@ filtered and split like the corpus. The number of passing rows is written to `.s
 estimates.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields

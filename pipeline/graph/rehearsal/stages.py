@@ -1,7 +1,5 @@
 """Running the stages of a rehearsal, without DVC."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -47,8 +45,6 @@ def shrink(
     Args:
         run: function that runs the stage with its present settings.
         shape: a batch or a beam; None if the stage has none.
-        set_shape: function that changes the shape.
-        least: the smallest shape to try.
 
     Returns:
         The first outcome. If memory ran out, `fits` is the largest tried shape that fits, and `memory` is the memory of

@@ -4,8 +4,6 @@ They replace unavailable sources when a profile is rehearsed. Each function writ
 folder, in the format that its reader expects. To add one: `SYNTHETIC["mine"] = write`.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -106,35 +104,26 @@ def _qcpg(folder: Path, seed: int) -> None:
             csv.writer(file).writerows([("source", "target"), *both])
 
 
-def _parasci(folder: Path, seed: int) -> None:
-    pairs = _pairs(seed)
-    for place, name in enumerate(("train", "val", "test")):
-        _aligned(folder / name / f"{name}.src", folder / name / f"{name}.tgt", pairs[place::3])
+def _listed(
+    folder: Path,
+    seed: int,
+    *,
+    files: Sequence[str],
+    line: Callable[[int, str, str], str],
+    head: Sequence[str] = (),
+    pairs: Callable[[int], Texts] | None = None,
+) -> None:
+    """Pairs, parted among files, each as a line that is made of its number and its texts."""
+    for place, name in enumerate(files):
+        part = (pairs or _pairs)(seed)[place :: len(files)]
+        _write(folder / name, (*head, *(line(number, *pair) for number, pair in enumerate(part))))
 
 
-def _mrpc(folder: Path, seed: int) -> None:
-    for split, pairs in zip(("train", "test"), _halves(_pairs(seed)), strict=True):
-        rows = (f"1\t{2 * n}\t{2 * n + 1}\t{source}\t{target}" for n, (source, target) in enumerate(pairs))
-        _write(folder / f"msr_paraphrase_{split}.txt", ("Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", *rows))
-
-
-def _pos50k(folder: Path, seed: int) -> None:
-    for split, pairs in zip(("train", "test"), _halves(_pairs(seed)), strict=True):
-        _aligned(folder / f"{split}.src.txt", folder / f"{split}.tgt.txt", pairs)
-
-
-def _bimpm(folder: Path, seed: int) -> None:
-    for split, pairs in zip(("dev", "test"), _halves(_pairs(seed)), strict=True):
-        _write(folder / f"{split}.tsv", (f"1\t{source}\t{target}\t{n}" for n, (source, target) in enumerate(pairs)))
-
-
-def _diffuseq(folder: Path, seed: int) -> None:
-    for split, pairs in zip(("valid", "test"), _halves(_pairs(seed)), strict=True):
-        _write(folder / f"{split}.jsonl", (json.dumps({"src": source, "trg": target}) for source, target in pairs))
-
-
-def _bert_vocabulary(folder: Path, seed: int) -> None:
-    _write(folder / "bert-base-uncased-vocab.txt", _pieces())
+def _aligned(folder: Path, seed: int, *, files: Sequence[tuple[str, str]]) -> None:
+    """Pairs, parted among files, of which one has the sources and one the targets."""
+    for place, sides in enumerate(files):
+        for name, texts in zip(sides, zip(*_pairs(seed)[place :: len(files)], strict=True), strict=True):
+            _write(folder / name, texts)
 
 
 def _pieces() -> list[str]:
@@ -144,21 +133,9 @@ def _pieces() -> list[str]:
     return [*special, *letters, *(f"##{letter}" for letter in letters), *",.;:!?'\"-()"]
 
 
-def _cdnpg(folder: Path, seed: int) -> None:
-    parts = [_pairs(seed)[place::4] for place in range(4)]
-    names = ("quora/valid.h5", "quora/test.h5", "quora1/valid.h5", "quora1/test.h5")
-    for name, pairs in zip(names, parts, strict=True):
-        _hdf5(folder / name, pairs)
-
-
-def _twitter_url(folder: Path, seed: int) -> None:
-    rows = (f"{source}\t{target}\t(5,6)\thttps://t.co/{n}" for n, (source, target) in enumerate(_pairs(seed)))
-    _write(folder / "Twitter_URL_Corpus_test.txt", rows)
-
-
-def _twitter_cdnpg(folder: Path, seed: int) -> None:
-    for split, pairs in zip(("valid", "test"), _halves(_pairs(seed)), strict=True):
-        _hdf5(folder / f"twitterurl/{split}.h5", pairs)
+def _cdnpg(folder: Path, seed: int, *, files: Sequence[str]) -> None:
+    for place, name in enumerate(files):
+        _hdf5(folder / name, _pairs(seed)[place :: len(files)])
 
 
 def _hdf5(file: Path, pairs: Texts) -> None:
@@ -181,17 +158,6 @@ def _lccc(folder: Path, seed: int) -> None:
     for split, pairs in zip(("valid", "test"), _halves(_dialogues(seed)), strict=True):
         dialogues = [[" ".join(text) for text in pair] for pair in pairs]
         _write(folder / f"LCCC-base_{split}.json", [json.dumps(dialogues, ensure_ascii=False)])
-
-
-def _cdial(folder: Path, seed: int) -> None:
-    for split, pairs in zip(("train", "valid"), _halves(_dialogues(seed)), strict=True):
-        _write(folder / f"toy_{split}.txt", ("\t".join(" ".join(text) for text in pair) for pair in pairs))
-
-
-def _xdailydialog(folder: Path, seed: int) -> None:
-    names = ("dialogues_text_Zh.txt", "zh_dev_human.txt", "zh_test_human.txt")
-    for place, name in enumerate(names):
-        _write(folder / name, (f"{post} __eou__ {answer} __eou__" for post, answer in _dialogues(seed)[place::3]))
 
 
 def _poems(folder: Path, seed: int, *, files: Sequence[str], title: str) -> None:
@@ -326,11 +292,6 @@ def _halves(pairs: Texts) -> tuple[Texts, Texts]:
     return pairs[::2], pairs[1::2]
 
 
-def _aligned(left: Path, right: Path, pairs: Texts) -> None:
-    _write(left, (source for source, _ in pairs))
-    _write(right, (target for _, target in pairs))
-
-
 def _write(file: Path, lines: Iterable[str]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -345,18 +306,43 @@ SYNTHETIC: Final[dict[str, Writer]] = {
     "ud_chinese_gsdsimp": partial(_conllu_zh, files=[f"zh_gsdsimp-ud-{split}.conllu" for split in ("dev", "test")]),
     "qcpg_parabank2": _qcpg,
     "qcpg_mscoco": _qcpg,
-    "parasci_acl": _parasci,
-    "mrpc": _mrpc,
-    "quora_pos50k": _pos50k,
-    "quora_bimpm": _bimpm,
-    "quora_diffuseq": _diffuseq,
-    "quora_cdnpg": _cdnpg,
-    "bert_vocab": _bert_vocabulary,
-    "twitter_url": _twitter_url,
-    "twitter_cdnpg": _twitter_cdnpg,
+    "parasci_acl": partial(
+        _aligned, files=[(f"{name}/{name}.src", f"{name}/{name}.tgt") for name in ("train", "val", "test")]
+    ),
+    "mrpc": partial(
+        _listed,
+        files=("msr_paraphrase_train.txt", "msr_paraphrase_test.txt"),
+        head=("Quality\t#1 ID\t#2 ID\t#1 String\t#2 String",),
+        line=lambda number, one, other: f"1\t{2 * number}\t{2 * number + 1}\t{one}\t{other}",
+    ),
+    "quora_pos50k": partial(_aligned, files=[(f"{name}.src.txt", f"{name}.tgt.txt") for name in ("train", "test")]),
+    "quora_bimpm": partial(
+        _listed, files=("dev.tsv", "test.tsv"), line=lambda number, one, other: f"1\t{one}\t{other}\t{number}"
+    ),
+    "quora_diffuseq": partial(
+        _listed, files=("valid.jsonl", "test.jsonl"), line=lambda _, one, other: json.dumps({"src": one, "trg": other})
+    ),
+    "quora_cdnpg": partial(_cdnpg, files=("quora/valid.h5", "quora/test.h5", "quora1/valid.h5", "quora1/test.h5")),
+    "bert_vocab": lambda folder, _: _write(folder / "bert-base-uncased-vocab.txt", _pieces()),
+    "twitter_url": partial(
+        _listed,
+        files=("Twitter_URL_Corpus_test.txt",),
+        line=lambda number, one, other: f"{one}\t{other}\t(5,6)\thttps://t.co/{number}",
+    ),
+    "twitter_cdnpg": partial(_cdnpg, files=("twitterurl/valid.h5", "twitterurl/test.h5")),
     "weibo_lccc": _lccc,
-    "weibo_cdial": _cdial,
-    "xdailydialog": _xdailydialog,
+    "weibo_cdial": partial(
+        _listed,
+        pairs=_dialogues,
+        files=("toy_train.txt", "toy_valid.txt"),
+        line=lambda _, *pair: "\t".join(" ".join(text) for text in pair),
+    ),
+    "xdailydialog": partial(
+        _listed,
+        pairs=_dialogues,
+        files=("dialogues_text_Zh.txt", "zh_dev_human.txt", "zh_test_human.txt"),
+        line=lambda _, post, answer: f"{post} __eou__ {answer} __eou__",
+    ),
     "shi": partial(_poems, files=("poet.tang.0.json", "poet.song.0.json"), title="title"),
     "songci": partial(_poems, files=("ci.song.0.json",), title="rhythmic"),
     "songnet_released": _songnet_released,

@@ -1,13 +1,11 @@
 """The catalogue: published files with their addresses, hashes and licences."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from espalier.io.validation import repeated
+from espalier.io.validation import Strict, repeated
 
 
 def _inside(path: str) -> str:
@@ -35,13 +33,11 @@ Repository = Annotated[str, AfterValidator(_repository)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class SourceFile(BaseModel):
+class SourceFile(Strict):
     """One published file, identified by its hash wherever it is downloaded from.
 
     If `urls` is empty, the file comes from a mirror or is placed by hand as `note` describes.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Inside = Field(description="path inside the source's folder; for an archive to unpack, its name in messages")
     urls: tuple[Web, ...] = Field(description="tried in order")
@@ -52,13 +48,11 @@ class SourceFile(BaseModel):
     note: str | None = None
 
 
-class GitFiles(BaseModel):
+class GitFiles(Strict):
     """Files of a git repository at one commit, verified by one digest (`espalier.io.hashing.files_sha256`).
 
     The files keep their paths in the repository.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: Repository
     commit: str = Field(pattern=r"^[0-9a-f]{40}$")
@@ -69,10 +63,8 @@ class GitFiles(BaseModel):
     mirror: Inside = Field(description="folder of these files inside the folder that ESPALIER_MIRROR names")
 
 
-class Source(BaseModel):
+class Source(Strict):
     """One published collection: single files, or files of a git repository."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     licence: str
@@ -87,7 +79,7 @@ class Source(BaseModel):
         return self.git.bytes if self.git else sum(file.bytes for file in self.files)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Source:
+    def _consistent(self) -> Self:
         if bool(self.files) == bool(self.git):
             raise ValueError("both files and git" if self.git else "neither files nor git")
         if twice := sorted(repeated(file.name for file in self.files)):

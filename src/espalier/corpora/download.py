@@ -1,7 +1,5 @@
 """Verified download from a mirror, the web or a git repository. A source is complete and correct, or absent."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -108,8 +106,6 @@ def fetch(
     unpacked archives cannot be compared and are fetched again.
 
     Args:
-        source: a catalogue entry.
-        folder: the source's folder.
         mirror: a folder with the same bytes under their `mirror` paths; None for no mirror.
         scratch: folder for partial files and the lock, preferably on the same disk as `folder`.
         report: called with (name, bytes received, bytes in total).
@@ -204,10 +200,7 @@ def _fetch_git(git: GitFiles, folder: Path, mirror: Path | None, scratch: Path) 
     else:
         shutil.rmtree(scratch, ignore_errors=True)
         export(git, folder, scratch)
-        where, remedy = (
-            f"{git.url}, commit {git.commit}",
-            "correct the catalogue",
-        )
+        where, remedy = (f"{git.url}, commit {git.commit}", "correct the catalogue")
     if (actual := files_sha256(folder)) != git.sha256:
         files = [path for path in folder.rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files)

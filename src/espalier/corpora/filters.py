@@ -1,17 +1,16 @@
 """Filters: rules for which rows a corpus keeps. Every dropped row is quarantined with a reason."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse, words_of
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.validation import Strict
 from espalier.text.language import Language, tokens_of
 from espalier.text.normalize import folded, is_traditional
 from espalier.text.words import longest_run
@@ -32,15 +31,13 @@ RULES: Final[dict[type[Record], set[str]]] = {
 }  # fmt: skip
 
 
-class Filters(BaseModel):
+class Filters(Strict):
     """The rules of one corpus. A rule that is None, empty or false is off.
 
     `RULES` lists the rules for each type of record.
 
     Every side of a sentence or a pair must pass every rule. Words are as in `espalier.corpora.records.words_of`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     min_units: int | None = Field(default=None, ge=1)
     max_units: int | None = Field(default=None, ge=1)
@@ -69,7 +66,7 @@ class Filters(BaseModel):
     max_bad_fraction: float = Field(default=1.0, ge=0, le=1, description="a larger quarantined fraction is an error")
 
     @model_validator(mode="after")
-    def _possible(self) -> Filters:
+    def _possible(self) -> Self:
         # A unit has at least one token.
         pairs = [(f"min_{name}", f"max_{name}") for name in ("units", "tokens", "words")]
         for least, most in [*pairs, ("min_units", "max_tokens")]:
@@ -157,7 +154,6 @@ def require(kept: int, quarantined: int, filters: Filters, *, corpus: str, why: 
     """Check that rows are left, and that at most the fraction `max_bad_fraction` was quarantined.
 
     Args:
-        kept: number of rows left.
         quarantined: number of rows quarantined by any stage.
         corpus: its name, for the message.
         why: the reasons, for the message if no row is left.

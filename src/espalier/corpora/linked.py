@@ -1,7 +1,5 @@
 """Connected components of rows that share a key."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 
 
@@ -11,7 +9,6 @@ def linked(count: int, columns: Iterable[Sequence[Hashable | None]]) -> list[int
     Two rows are in one component if they share a key in any columns, or if each is in one component with a third row.
 
     Args:
-        count: number of rows.
         columns: columns with one key per row; None for no key.
     """
     parents = list(range(count))

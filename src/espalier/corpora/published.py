@@ -1,7 +1,5 @@
 """Texts published by others for the rows of a corpus, one per line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.corpora.leakage import format_key, letters_of
 from espalier.corpora.linked import linked
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+from espalier.io.validation import Strict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,17 +25,13 @@ SPLITS: Final = ("train", "dev", "test")
 LEFT_OUT: Final = "format of dev or test"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class AllTrain(_Strict):
+class AllTrain(Strict):
     """All rows are for training, as in a corpus for pre-training."""
 
     kind: Literal["all_train"]
 
 
-class RandomSplit(_Strict):
+class RandomSplit(Strict):
     """`dev` and `test` rows are sampled; the others are for training."""
 
     kind: Literal["random"]
@@ -43,7 +40,7 @@ class RandomSplit(_Strict):
     test: int = Field(ge=0)
 
 
-class AuthorSplit(_Strict):
+class AuthorSplit(Strict):
     """`dev` and `test` rows are sampled from the rows of one author; all others are for training."""
 
     kind: Literal["author"]
@@ -53,7 +50,7 @@ class AuthorSplit(_Strict):
     test: int = Field(ge=0)
 
 
-class TitleSplit(_Strict):
+class TitleSplit(Strict):
     """Held-out tune names: all poems of a name are in one split.
 
     Names are sampled uniformly until the sizes of both splits are within `tolerance`. SongNet section 4.2: 19,244 / 847
@@ -91,7 +88,7 @@ class TitleSplit(_Strict):
         return self
 
 
-class GroupSplit(_Strict):
+class GroupSplit(Strict):
     """Whole groups are sampled, with at most `dev` and `test` rows. No group is in two splits.
 
     Two rows are in one group if they have the same `group` (a dialogue), if `sides` is set and a side of each has the
@@ -111,7 +108,7 @@ class GroupSplit(_Strict):
     stratify: Literal["none", "origin"] = Field(default="none", description="the column whose proportions are kept")
 
 
-class PublishedSplit(_Strict):
+class PublishedSplit(Strict):
     """The published split, named in the id before the number: `ud_english_ewt-dev-000012`."""
 
     kind: Literal["published"]

@@ -1,7 +1,5 @@
 """Download of one file from one URL, resumed if the connection breaks."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait

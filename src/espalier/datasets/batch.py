@@ -12,7 +12,6 @@ import numpy.typing as npt
 from espalier.datasets.vocabulary import PAD
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import torch
     from torch import Tensor
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
 from espalier.corpora.records import Quarantined, Record
+from espalier.io.validation import Strict
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ Batch_co = TypeVar("Batch_co", bound="Batch", covariant=True)
 Extras: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
-class Settings(BaseModel):
+class Settings(Strict):
     """The base of the settings of an encoding, of decoding or of scoring in params.yaml. Unknown keys are errors.
 
     Attributes:
@@ -40,8 +39,6 @@ class Settings(BaseModel):
         reads_pieces: whether the vocabulary may consist of published word pieces (`pieces_from`); `build_vocabulary`
             then takes their folder as `published`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     opposite: ClassVar[Mapping[str, str]] = {}
     reads_pieces: ClassVar[bool] = False
@@ -53,11 +50,9 @@ class Vocabulary(Protocol):
     @property
     def language(self) -> Language:
         """The language of the texts."""
-        ...
 
     def save(self, path: Path) -> None:
         """Write as JSON."""
-        ...
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -66,7 +61,6 @@ class Vocabulary(Protocol):
         Raises:
             ArtifactError: the file is not a vocabulary of this type.
         """
-        ...
 
 
 class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
@@ -81,31 +75,25 @@ class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
     @property
     def ids(self) -> list[str]:
         """(rows,) ids of the records."""
-        ...
 
     @property
     def vocabulary(self) -> Vocabulary_:
         """The meaning of each id."""
-        ...
 
     def save(self, path: Path) -> None:
         """Write as Parquet."""
-        ...
 
     @classmethod
     def load(cls, path: Path, vocabulary: Vocabulary_) -> Self:
         """Read a split written by `save`."""
-        ...
 
     def __len__(self) -> int: ...
 
     def select(self, places: IntArray) -> Self:
         """The rows with these indices, in that order."""
-        ...
 
     def sizes(self, view: View_contra) -> IntArray:
         """(rows,) size of each row in tokens for a batch's budget."""
-        ...
 
     def longest(self, view: View_contra) -> int:
         """The length of the longest row that a model with this view reads or writes.
@@ -113,7 +101,6 @@ class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
         Raises:
             ConfigError: the view reads columns that the rows lack.
         """
-        ...
 
     def batch(
         self, indices: IntArray, view: View_contra, rng: np.random.Generator | None = None, *, grain: int = 1
@@ -126,7 +113,6 @@ class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
             rng: random generator for parts that differ between epochs, such as literals; None in evaluation.
             grain: lengths are padded to a multiple of it.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -147,52 +133,47 @@ class Encoded(Generic[Split_co]):
 
 
 class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
-    """A form of encoded data. Register it in `ENCODINGS`. Importing it must not import torch."""
+    """A form of encoded data. Register it in `ENCODINGS`. Importing it must not import torch.
+
+    An encoding with this base need not define what has a body here.
+    """
 
     @property
     def settings(self) -> type[Settings_]:
         """The type of a dataset's settings."""
-        ...
 
     @property
     def record(self) -> type[Record_]:
         """The type of the records that are encoded."""
-        ...
 
     @property
     def vocabulary(self) -> type[Vocabulary_]:
         """The type of the vocabulary."""
-        ...
 
     @property
     def split(self) -> type[Split_]:
         """The type of the encoded rows."""
-        ...
 
     def build_vocabulary(self, records: Sequence[Record_], settings: Settings_, language: Language) -> Vocabulary_:
         """The vocabulary of the training records."""
-        ...
 
     def training_records(self, records: Sequence[Record_], settings: Settings_) -> Sequence[Record_]:
-        """The records to encode for training, such as each pair in both directions."""
-        ...
+        """The records to encode for training, such as each pair in both directions; the same by default."""
+        return records
 
     def encode(self, records: Sequence[Record_], vocabulary: Vocabulary_, settings: Settings_) -> Encoded[Split_]:
         """Encode the records that fit the settings, and quarantine the others."""
-        ...
 
     def extras(self, records: Sequence[Record_], settings: Settings_) -> Extras:
         """Data of the training records to keep besides ids, such as frequent templates: JSON rows by name."""
-        ...
+        return {}
 
     def counts(self, split: Split_) -> Mapping[str, float]:
         """Counts of one split for the dataset's details, such as tokens and unknown words."""
-        ...
 
     def numbers(self, vocabulary: Vocabulary_) -> Mapping[str, int]:
         """Sizes of the vocabulary for the dataset's metrics, under short names."""
-        ...
 
     def measures(self, split: Split_) -> Mapping[str, Any]:
         """Values of the training split for a report's figures: {name: {quantity: {column: value}}}."""
-        ...
+        return {}

@@ -31,8 +31,7 @@ class Ragged:
 
     def row(self, place: int) -> list[int]:
         """The row at a place."""
-        values: list[int] = self.flat[self.offsets[place] : self.offsets[place + 1]].tolist()
-        return values
+        return self.flat[self.offsets[place] : self.offsets[place + 1]].tolist()
 
     def padded(self, indices: IntArray, fill: int, grain: int = 1) -> npt.NDArray[np.int64]:
         """The rows at `indices`, right-padded with `fill`: (len(indices), width), width a multiple of `grain`."""

@@ -1,7 +1,5 @@
 """Words and their ids. Specials come first (padding, unknown, begin, end, separator), then words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +29,7 @@ class WordVocabulary:
     language: Language
 
     @classmethod
-    def most_frequent(
-        cls, tokens: Iterable[str], language: Language, *, max_words: int, coverage: float = 1.0
-    ) -> WordVocabulary:
+    def most_frequent(cls, tokens: Iterable[str], language: Language, *, max_words: int, coverage: float = 1.0) -> Self:
         """The most frequent words that together cover the share `coverage` of the tokens; at most `max_words`."""
         counts = Counter(tokens)
         words = ranked(counts)

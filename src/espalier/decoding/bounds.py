@@ -1,7 +1,5 @@
 """Upper limits of search settings, and of the size of joint searches. This module does not import torch."""
 
-from __future__ import annotations
-
 from typing import Final
 
 #: Prefixes that are searched together. Their number changes the speed and, by rounding alone, the scores.

@@ -26,11 +26,9 @@ class GradedModel(Protocol):
     @property
     def vocabulary(self) -> PairVocabulary:
         """Its vocabulary."""
-        ...
 
     def granularities(self, batch: PairBatch) -> tuple[Mapping[int, Tensor], Mapping[int, Tensor]]:
         """By layer, z of each source piece, (batch, source pieces), and of each input, (batch, time)."""
-        ...
 
 
 @dataclass(frozen=True)

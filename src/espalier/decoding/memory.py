@@ -1,7 +1,5 @@
 """How many prefixes of a search fit into free memory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +48,6 @@ def row_parts(rows: int, device: torch.device, *, beam: int, each: int) -> Seque
     """Split the row indices of a batch into parts that fit into memory.
 
     Args:
-        beam: number of prefixes of a row.
         each: bytes of a prefix.
 
     Raises:

@@ -1,7 +1,5 @@
 """Top-k sampling (Fan et al. 2018) in batches; each sequence has its own seed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Finished trees of a tree beam: their derivations, and the best of each row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

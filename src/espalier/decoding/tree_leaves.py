@@ -1,7 +1,5 @@
 """The best groups of children of each leaf opened by a tree beam (local beam of algorithm 2, X2Tree)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, Generic, NamedTuple, Never, TypeVar
 

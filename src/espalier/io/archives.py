@@ -1,7 +1,5 @@
 """Safe unpacking of archives: members stay inside the folder, sizes are limited, and a fault is one line."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import stat
@@ -75,7 +73,6 @@ def unpack(
     error the files already written remain: unpack inside `espalier.io.files.atomic_folder`.
 
     Args:
-        archive: the file to unpack.
         folder: the target, created if missing.
         name: path in `folder` for the single file of a gz; by default the archive's name without ".gz". A name stored
             in the gz is ignored.

@@ -1,10 +1,9 @@
 """The errors that users see. Each is one line: what is wrong, where, and how to fix it."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 
 class EspalierError(Exception):
@@ -39,7 +38,7 @@ class ConfigError(EspalierError):
     """An invalid value in params.yaml or of an option. `where` is the path of the key."""
 
     @classmethod
-    def unknown(cls, kind: str, name: str, allowed: Iterable[str], *, where: str | None = None) -> ConfigError:
+    def unknown(cls, kind: str, name: str, allowed: Iterable[str], *, where: str | None = None) -> Self:
         """The error for a name that does not exist. It lists the valid names."""
         names = sorted(allowed)
         return cls(f"unknown {kind} '{name}'", where=where, remedy=f"allowed: {', '.join(names) or '(none defined)'}")

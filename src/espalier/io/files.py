@@ -1,7 +1,5 @@
 """Atomic writes: an artifact is either complete or absent."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

@@ -1,7 +1,5 @@
 """Hashes of files for verification, and of values for names and seeds."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Imports of optional packages, and of libraries without the slow optional packages that they would load."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

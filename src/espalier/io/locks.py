@@ -1,7 +1,5 @@
 """A lock file for one process at a time. The operating system releases it when the process ends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

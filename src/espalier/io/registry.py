@@ -1,7 +1,5 @@
 """Registries: objects of one type by name, each imported when it is first used; and the members of protocols."""
 
-from __future__ import annotations
-
 import inspect
 import pkgutil
 from collections.abc import Iterator, Mapping, MutableMapping

@@ -1,7 +1,5 @@
 """Text that is safe to print: control characters of terminals are escaped."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Final

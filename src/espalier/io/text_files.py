@@ -1,7 +1,5 @@
 """Published text files: bytes, text and lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

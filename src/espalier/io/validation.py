@@ -1,7 +1,5 @@
 """Validation of settings and options: a mistake gives one line with the key's path and the allowed values."""
 
-from __future__ import annotations
-
 import inspect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -17,6 +15,12 @@ Kind = TypeVar("Kind", bound=BaseModel)
 #: Shows the beginning of a value, however large it is.
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 160
+
+
+class Strict(BaseModel):
+    """The base of settings in which unknown keys are errors, and which do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def validated(kind: type[Kind], value: object, where: str, *, names: str = "key") -> Kind:

@@ -1,7 +1,5 @@
 """YAML files, read within limits. A mistake is reported in one line with its place."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, Final, cast

@@ -1,7 +1,5 @@
 """Copying: a gated mixture of a vocabulary distribution and attention over input ids (See et al. 2017)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

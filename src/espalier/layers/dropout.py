@@ -1,7 +1,5 @@
 """Dropout with masks that cost little on a CPU."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor

@@ -1,7 +1,5 @@
 """GuiG's embeddings of word pieces and of tree symbols. The same matrices score the output."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -24,8 +22,7 @@ class PieceEmbedding(nn.Module):
 
     def forward(self, row: Tensor) -> Tensor:
         """(batch, time) ids to (batch, time, width)."""
-        embedded: Tensor = self.pieces(row) * math.sqrt(self.pieces.embedding_dim)
-        return embedded
+        return self.pieces(row) * math.sqrt(self.pieces.embedding_dim)
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
         """loss_txt of GuiG, section 3.2, summed over (rows, width) states."""
@@ -55,8 +52,7 @@ class TreeSymbolEmbedding(nn.Module):
     def forward(self, row: Tensor) -> Tensor:
         """(batch, time) symbols to (batch, time, width)."""
         embedded = self.nodes(self.label_ids[row]) + self.levels(self.level_ids[row])
-        scaled: Tensor = embedded * math.sqrt(self.nodes.embedding_dim)
-        return scaled
+        return embedded * math.sqrt(self.nodes.embedding_dim)
 
     def loss(self, x: Tensor, target: Tensor, smoothing: float) -> Tensor:
         """loss_syn of GuiG, section 3.1: alpha times the loss of nodes plus beta times the loss of levels, summed."""

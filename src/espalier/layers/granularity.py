@@ -3,8 +3,6 @@
 A granularity z is 0 for a word of the template (sentence level) and 1 for a detail (phrase level).
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

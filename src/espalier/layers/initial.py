@@ -2,8 +2,6 @@
 (Glorot and Bengio 2010).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import torch
@@ -13,6 +11,13 @@ from espalier.layers.options import Initial
 
 #: The standard deviation of embeddings, and of "normal" matrices.
 STD: Final = 0.02
+
+
+def xavier(module: nn.Module) -> None:
+    """Set a matrix by Xavier's normal rule, with a bias of 0. Other modules are left unchanged."""
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_normal_(module.weight)
+        nn.init.zeros_(module.bias)
 
 
 def initialise(module: nn.Module, initial: Initial = "normal") -> None:

@@ -1,7 +1,5 @@
 """x W^T + b. In decoding, weights are packed once, and the result of a row does not depend on other rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -45,8 +43,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activatio
     if key not in packs:
         packs[key] = weight, torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
     fused = ("gelu", form) if activation else ("none", "")
-    product: Tensor = torch.ops.mkldnn._linear_pointwise(x, packs[key][1], bias, fused[0], [], fused[1])
-    return product
+    return torch.ops.mkldnn._linear_pointwise(x, packs[key][1], bias, fused[0], [], fused[1])
 
 
 def _can_pack(x: Tensor, weight: Tensor) -> bool:

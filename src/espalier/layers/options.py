@@ -1,7 +1,5 @@
 """Options of layers, for settings. This module does not import torch, so settings load without it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 #: Where a residual connection has its layer norm: `layers.residual.Residual`.

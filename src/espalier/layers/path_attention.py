@@ -1,7 +1,5 @@
 """Path attention (GuiG, section 3.2): a node attends only to its ancestors and descendants."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

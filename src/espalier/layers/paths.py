@@ -1,7 +1,5 @@
 """Root-to-leaf paths of a batch of trees as tensors, computed from the nodes' levels (GuiG, section 3.2)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -66,10 +66,7 @@ def readout_loss(
     device, dtype = x.device.type, _precision(x)
     needed = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in (x, weight, bias))
     with torch.autocast(device, enabled=False):
-        loss: Tensor = _ReadoutLoss.apply(
-            x, weight, bias, target, _smoothed(smoothing, len(weight), form), dtype, needed, rows
-        )
-        return loss
+        return _ReadoutLoss.apply(x, weight, bias, target, _smoothed(smoothing, len(weight), form), dtype, needed, rows)
 
 
 class TargetScores(NamedTuple):

@@ -176,8 +176,7 @@ class RecurrentLayer(nn.Module):
         """(batch, time, width) to the same; place t reads places <= t, so `causal` must be true."""
         if not causal:
             raise ValueError("a recurrent layer reads from left to right only")
-        states: Tensor = self.gru(x)[0]
-        return states
+        return self.gru(x)[0]
 
     def empty(self, batch: int, capacity: int, like: Tensor) -> Hidden:
         """The states before the first place. `capacity` is accepted as in `Attention.empty` and ignored."""

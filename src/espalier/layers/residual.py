@@ -1,7 +1,5 @@
 """Residual connections with layer norm after (Vaswani et al. 2017) or before (GPT-2) the sublayer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """Memories shared by the hypotheses of a source, so that a beam does not copy them."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

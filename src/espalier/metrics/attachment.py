@@ -5,8 +5,6 @@ parser. Punctuation counts, as in Universal Dependencies. A sentence without hea
 sentence, counts as all wrong; `attachment_errors` counts such sentences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -26,9 +24,6 @@ from espalier.syntax.parse import Parse
 PUNCTUATION: Final = "punct"
 
 _HEADS, _LABELLED, _TAGS, _WORDS, _TAGGED, _ERRORS, _SENTENCES = range(7)
-
-#: The names of its metrics, always all of them, in this order.
-KEYS: Final = ("uas", "las", "tag_accuracy", "attachment_errors")
 
 
 def attachment_statistics(

@@ -150,8 +150,6 @@ def library_bleu(
     """The `bleu`, `length_ratio` and `brevity_penalty` of a corpus by sacreBLEU; empty for no segments.
 
     Args:
-        references: one or more references per segment.
-        hypotheses: one hypothesis per segment.
         order: largest n of the n-grams.
     """
     if not hypotheses:
@@ -169,7 +167,6 @@ def bleu_metric(key: str, *, against: str = "reference", refs: int | str = 1, **
     """A BLEU metric under its own key.
 
     Args:
-        key: name of the metric.
         against: what the hypotheses were compared with.
         refs: number of references per segment.
         more: further entries of the signature.
@@ -182,11 +179,7 @@ def bleu_metric(key: str, *, against: str = "reference", refs: int | str = 1, **
 
 
 def length_metrics(**more: object) -> tuple[Metric, ...]:
-    """The length ratio and the brevity penalty, computed from BLEU's statistics.
-
-    Args:
-        more: further entries of the signatures.
-    """
+    """The length ratio and the brevity penalty, computed from BLEU's statistics."""
     library = {"sacrebleu": version("sacrebleu")}
     return (
         Metric("length_ratio", ratio(_LENGTH, _REFERENCE), signature_of("length", mean="corpus", **library, **more)),

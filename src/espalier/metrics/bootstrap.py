@@ -4,8 +4,6 @@ An aggregate is a function of summed statistics. A resample is therefore a row o
 drawn), and all resamples together are one matrix product: (resamples, segments) @ (segments, k).
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -24,7 +22,6 @@ def resampled_sums(statistics: Array, *, seed: int, resamples: int) -> Array:
         statistics: (segments, k).
         seed: equal seeds give equal resamples for all metrics over the same segments, so the resamples of two systems
             are paired.
-        resamples: number of resamples.
 
     Returns:
         (resamples, k); no rows if there are no segments.
@@ -82,7 +79,6 @@ def share_interval(successes: Array, segments: Array, confidence: float) -> tupl
     Args:
         successes: (clusters,) number of successes in each cluster.
         segments: (clusters,) number of segments in each cluster.
-        confidence: confidence level of the interval.
     """
     from scipy.special import betaincinv, stdtrit
 

@@ -16,8 +16,6 @@ parse, all gold brackets are missed. The tag accuracy of `bracket_all_*` counts 
 counts only the remaining words.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, compress
@@ -194,7 +192,3 @@ class Brackets(Family[Parses]):
 
     def statistics(self, parses: Parses, /) -> Array:
         return bracket_statistics([parse.tree for parse in parses.gold], [parse.tree for parse in parses.predicted])
-
-
-#: The names of its metrics.
-KEYS: Final = tuple(metric.name for metric in Brackets.metrics)

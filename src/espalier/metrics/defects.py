@@ -8,8 +8,6 @@ word pieces can join pieces to any string. Rare words and hyphenated compounds m
 lower case, and a token without letter or digit is not a word: "no , no" has no repetition in a row.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise

@@ -18,8 +18,6 @@ that chains and trees can be compared.
 the split. Chance is 10 %.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,13 +25,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from espalier.metrics.bleu import (
-    bleu_metric,
-    bleu_statistics,
-    bleu_statistics_all,
-    length_metrics,
-    library_bleu,
-)
+from espalier.metrics.bleu import bleu_metric, bleu_statistics, bleu_statistics_all, length_metrics, library_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statistics, pooled_shares
 from espalier.metrics.family import Family
@@ -48,14 +40,6 @@ Texts = tuple[Sequence[str], Sequence[str], Sequence[Sequence[str]]]
 
 #: The most words of a reference whose trees are summed over (`tasks.dialogue_likelihood`).
 EXACT_WORDS: Final = 6
-
-#: The metrics of `reply_families`, always all of them.
-KEYS: Final = (
-    "bleu", "length_ratio", "brevity_penalty", "bleu_all", "bleu_list", "bleu_best",
-    "distinct_1", "distinct_2", "distinct_1_macro", "distinct_2_macro",
-    "perplexity_per_word", "perplexity_per_token", "perplexity_exact_per_word", "recall_1_of_10", "tree_whole",
-    "grammatical", "copied", "commonest", "empty", "words",
-)  # fmt: skip
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
@@ -255,10 +239,7 @@ class ReplyShares(Family[Replies]):
         """(rows, 9): whether the best reply is each of these, and whether that was judged; words; 1."""
         once = replies.once
         found = replies.at_rows(_reply_statistics([replies.posts[row] for row in once], replies.first))
-        for judged, yes, applicable in (
-            (replies.whole, _WHOLE, _TREES),
-            (replies.grammatical, _GRAMMATICAL, _JUDGED),
-        ):
+        for judged, yes, applicable in ((replies.whole, _WHOLE, _TREES), (replies.grammatical, _GRAMMATICAL, _JUDGED)):
             if judged is not None:
                 found[once, yes] = np.asarray(judged, dtype=np.float64)[once]
                 found[once, applicable] = 1.0

@@ -5,8 +5,6 @@ over the tokens of the joined units, including marks and across units, as in the
 leaves this open. N-grams of words are taken over the given words, including marks.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

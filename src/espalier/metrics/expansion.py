@@ -1,7 +1,5 @@
 """Templates, the top levels of a tree (GuiG, section 2), and the trees to which a model expands them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

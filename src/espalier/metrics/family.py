@@ -1,7 +1,5 @@
 """Families of metrics: the settings, statistics and metrics that belong together, as in sacreBLEU (Post 2018)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -91,7 +89,6 @@ def family_scores(
 
     Args:
         statistics: (segments, k) by family.
-        seed: seed of the resampling.
         resamples: number of resamples; 0 for no intervals.
         groups: one label per segment, as in `scores`.
 

@@ -21,8 +21,6 @@ sides, under names that end in `_whole`.
 `copied` is the share of outputs equal to the source, and `words` is the mean length of outputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

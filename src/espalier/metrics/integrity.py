@@ -15,8 +15,6 @@ reading has its own key:
 `_deviation` is the standard deviation (n - 1) over the samples of a seed, which the paper prints after the mean.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 
@@ -151,6 +149,3 @@ class Integrity(Family[Verses]):
         if self.seeds is None or self.samples is None:
             return METRICS
         return deviation_metrics(self.seeds, self.samples)
-
-
-KEYS: Final = tuple(metric.name for metric in (*METRICS, *deviation_metrics(1, 1)))

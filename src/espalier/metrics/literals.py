@@ -4,8 +4,6 @@ The paper shows polished texts without measuring them. Units are aligned from th
 within a unit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -64,7 +62,3 @@ class Literals(Family[Verses]):
 
     def statistics(self, verses: Verses, /) -> Array:
         return literal_statistics(verses.needed("templates"), verses.hypotheses, verses.language)
-
-
-#: The names of its metrics.
-KEYS = tuple(metric.name for metric in Literals.metrics)

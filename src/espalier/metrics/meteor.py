@@ -11,8 +11,6 @@ A chunk is a run of matches adjacent in both texts. Without WordNet's data the t
 says so. Values of the program METEOR 1.5 (with paraphrases and tuned weights) are not comparable.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ the bootstrap. A mean is a ratio of two columns, the second of which counts segm
 way, so corpus scores, segment scores and intervals agree, as in sacreBLEU (Post 2018).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -143,9 +141,7 @@ def scores(
     Args:
         metrics: the family's metrics, in the order of the result.
         statistics: (segments, k), float.
-        seed: seed of the resampling.
         resamples: number of resamples; 0 for no intervals.
-        confidence: confidence level of the intervals.
         groups: one label per segment; segments with the same label (several samples of one poem) are resampled
             together.
     """

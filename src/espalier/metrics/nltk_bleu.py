@@ -15,8 +15,6 @@ A hypothesis of one word has ln L = 0. Its orders without a match keep precision
 releases divided by 0. A hypothesis that shares no word with the reference has BLEU 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, Literal, assert_never
 

@@ -38,8 +38,6 @@ effect. Welch's degrees of freedom are only estimates: if all variance is betwee
 the spread of the other, the true level with three seeds is .056 for a nominal .05.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -112,8 +110,7 @@ def _of_clusters(w: Array) -> tuple[float, float]:
 
 def _of_mean(values: Array) -> Array:
     """The variance of the mean over the last axis."""
-    variance: Array = values.var(axis=-1, ddof=1) / values.shape[-1]
-    return variance
+    return values.var(axis=-1, ddof=1) / values.shape[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +149,6 @@ def paired(
         other: the same for the second system and its own seeds; rows are the same segments.
         seed: seed of the resampling; the seed of `scores` gives the same resamples.
         resamples: number of resamples, an upper limit for B.
-        confidence: confidence level of the interval.
         groups: one label per segment; segments with the same label form a cluster and are resampled together.
         null: the difference under the null hypothesis, d_0.
 

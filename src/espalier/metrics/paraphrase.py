@@ -3,8 +3,6 @@
 C-DNPG, section 4.3) and of expanded parses; each has a fixed set of keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType
@@ -27,16 +25,6 @@ SCORED: Final[tuple[Scored, ...]] = get_args(Scored)
 #: GuiG's.
 GUIDED: Final[tuple[Scored, ...]] = ("similarity", "trees", "defects", "perplexity")
 
-#: The metrics of `paraphrase_statistics`, always all of them.
-KEYS: Final = (
-    "bleu", "length_ratio", "brevity_penalty", "bleu_source", *rouge.KEYS, "meteor", *ted.KEYS,
-    *ted.GUIDE_KEYS, "template_kept", "repeated_words", "negation_lost", "negation_doubled", "empty",
-    "incomprehensible", "perplexity",
-)  # fmt: skip
-
-#: The metrics of `espalier.metrics.expansion.FAMILIES`, always all of them.
-EXPANSION_KEYS: Final = (*ted.KEYS, "template_kept", "exact", "nodes_ratio", "tags_at_leaves")
-
 #: The metrics that `dvc metrics show` prints, by their short names there.
 HEADLINE: Final = {
     "bleu": "bleu",
@@ -57,11 +45,7 @@ PROTOCOL_HEADLINE: Final = {
     "copied": "copied",
     "length": "words",
 }
-EXPANSION_HEADLINE: Final = {
-    "ted": "ted_full",
-    "tmpl": "template_kept",
-    "exact": "exact",
-}
+EXPANSION_HEADLINE: Final = {"ted": "ted_full", "tmpl": "template_kept", "exact": "exact"}
 
 
 def paraphrase_statistics(

@@ -1,7 +1,5 @@
 """Scores of a parser against gold parses: brackets for trees, attachment for heads, or tag accuracy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,26 +15,19 @@ from espalier.metrics.texts import Parses
 from espalier.syntax.parse import UNKNOWN, Parse
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
-HEADLINE: Final = {
-    "f1": "bracket_f1",
-    "exact": "bracket_exact",
-    "uas": "uas",
-    "las": "las",
-    "tags": "tag_accuracy",
-}
+HEADLINE: Final = {"f1": "bracket_f1", "exact": "bracket_exact", "uas": "uas", "las": "las", "tags": "tag_accuracy"}
 
 
 def parsing_scores(
     gold: Sequence[Parse], predicted: Sequence[Parse], *, seed: int = 1, resamples: int = 1000
 ) -> dict[str, Score]:
-    """Scores of all families that the gold parses allow, by `brackets.KEYS` and `attachment.KEYS`.
+    """Scores of all families that the gold parses allow.
 
     If there are only tags: `tag_accuracy`, and `tag_accuracy_unknown` for the words `UNKNOWN` if they occur.
 
     Args:
         gold: sentences that all have a tree, or heads and relations, or both; or only tags.
         predicted: parses of the same words; a parse without words means that the sentence could not be parsed.
-        seed: seed of the resampling.
         resamples: number of resamples; 0 for no intervals.
     """
     parses = Parses(gold, predicted)

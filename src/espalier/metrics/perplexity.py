@@ -1,7 +1,5 @@
 """Perplexity: 2 to the power of the mean bits per token of the reference, given its format."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,11 +21,7 @@ def perplexity_statistics(likelihood: CorpusLikelihood) -> Array:
         EspalierError: the four lists differ in length, or a likelihood is not a number.
     """
     require_lengths(
-        "texts",
-        len(likelihood.nll),
-        tokens=likelihood.tokens,
-        word_nll=likelihood.word_nll,
-        words=likelihood.words,
+        "texts", len(likelihood.nll), tokens=likelihood.tokens, word_nll=likelihood.word_nll, words=likelihood.words
     )
     broken = np.flatnonzero(np.isnan(likelihood.nll) | np.isnan(likelihood.word_nll))
     if len(broken):

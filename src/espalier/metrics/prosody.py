@@ -9,8 +9,6 @@ A word with several readings has a tone, or rhymes, if any of its readings does.
 variant count. A word that is in no book has no tone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -27,12 +25,6 @@ from espalier.verse.ci_books import open_books
 from espalier.verse.text import units_of
 from espalier.verse.tune_book import TuneBook
 from espalier.verse.variants import Fit, fit_of
-
-#: The metrics of `prosody_statistics`, always all of them, in this order.
-KEYS: Final = (
-    "variant_fit", "rhyme_cilin", "rhyme_mandarin", "tone_book", "tone_mandarin", "tones_whole_book",
-    "tones_whole_mandarin", "repeated_lines", "verse_whole_book", "verse_whole_mandarin",
-)  # fmt: skip
 
 _POEMS, _FITS, _WANTED = range(3)
 _RHYMES, _TONES, _ALL_TONES, _WHOLE = range(3, 11, 2)  # by the book; by Mandarin in the next column

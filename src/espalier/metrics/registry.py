@@ -113,7 +113,6 @@ class Tabled(Protocol):
     @property
     def table(self) -> pd.DataFrame:
         """One row per text."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Replies to posts: what the metrics of dialogue are computed from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -18,8 +18,6 @@ Missing units, words of unknown sound, and single places never rhyme. Units beyo
 be wrong. Poems whose reference does not rhyme are not scored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -163,7 +161,6 @@ def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: in
     """The metrics over `rhyme_statistics`, all times 100.
 
     Args:
-        language: language of the texts.
         rule: rhyme rule for English, as used for the statistics.
         shuffle_seed: if given, return the metrics of the chance baseline instead: the four F1 values over texts from
             `shuffle_ends`, under their own names.
@@ -204,13 +201,7 @@ def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: in
         ),
         Metric(
             f"{released_name}_micro_f1",
-            f1(
-                _RELEASED + _CORRECT,
-                _RELEASED + _PRODUCED,
-                _RELEASED + _GOLD,
-                evidence=_RELEASED_TEXTS,
-                scale=100.0,
-            ),
+            f1(_RELEASED + _CORRECT, _RELEASED + _PRODUCED, _RELEASED + _GOLD, evidence=_RELEASED_TEXTS, scale=100.0),
             f"{released}|mean:micro",
             no_code,
         ),
@@ -232,9 +223,7 @@ class Rhyme(Family[Verses]):
     """Rhyme accuracy.
 
     Attributes:
-        language: language of the texts.
         umlaut: the vowel that ü rhymes with.
-        rule: rhyme rule for English.
     """
 
     name = "rhyme"

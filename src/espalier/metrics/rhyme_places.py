@@ -4,8 +4,6 @@ A rhyme place is the last word of a unit; other places that formats may have are
 letter per unit: units with the same letter rhyme with each other; "." marks a unit without rhyme.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

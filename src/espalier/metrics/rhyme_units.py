@@ -14,8 +14,6 @@ Overlap is that of multisets. The paper leaves open which units are compared, so
 Neither considers the position of a phoneme in the word, so random words overlap too; `rhyme_*` requires a rhyme.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ Corpus scores come from rouge-score (`library_rouge`). The statistics of segment
 comparisons; the score stage checks that both values are equal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from importlib.metadata import version

@@ -271,13 +271,7 @@ class LineShares(Family[Structured]):
             signature_of("distinct", of="texts", mean="draws", interval="none"),
             corpus_level=True,
         ),
-        share_of(
-            "in_training",
-            _SEEN,
-            _JUDGED,
-            signature_of("in-training", of="whole texts"),
-            "no training lines",
-        ),
+        share_of("in_training", _SEEN, _JUDGED, signature_of("in-training", of="whole texts"), "no training lines"),
         Metric(
             "lines_in_training",
             ratio(_LINES_SEEN, _LINES, scale=100.0),

@@ -15,8 +15,6 @@ An output that could not be parsed is an empty string without nodes: its distanc
 N-TED is 1. `ted_unparsed` is the share of such outputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

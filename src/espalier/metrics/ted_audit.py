@@ -1,7 +1,5 @@
 """A check of a sample of the recorded tree edit distances with an independent library."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -26,7 +24,6 @@ def ted_audit(references: Sequence[str], hypotheses: Sequence[str], statistics: 
         references: Penn strings, as in `ted_statistics`.
         hypotheses: likewise; unparsed ones are not sampled.
         statistics: result of `ted_statistics`.
-        seed: seed of the sample.
 
     Returns:
         `library`, `version`, `pairs` (number of compared pairs) and `differences`, which is 0.

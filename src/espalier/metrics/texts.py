@@ -1,7 +1,5 @@
 """What families of metrics are computed from: texts, and what is known of them. Lists have one entry per text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +59,6 @@ class Verses:
         references: verses in the form of `espalier.verse.text`; they define the formats.
         hypotheses: one per reference; an empty text counts as wrong.
         rhymes: one scheme per reference, a letter or "." per unit; "" (Chinese) derives it from the reference.
-        language: language of all texts.
         likelihood: likelihood of each reference under the model; None makes the perplexities undefined.
         draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all belong to one draw.
         tunes: tune name of each reference, needed for `Prosody`.

@@ -5,8 +5,6 @@ and marks) differs by at most delta, and (2) its marks are the same, if the rule
 units are correct and the format has m units, then p = n'/n and r = n'/m.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -3,8 +3,6 @@
 The files are read directly from any folder, which need not be registered with NLTK.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final

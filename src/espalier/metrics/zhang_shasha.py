@@ -3,8 +3,6 @@
 Import this module only when a distance is needed: importing numba takes 0.2 s, and compiling the first distance 1 s.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit

@@ -176,8 +176,7 @@ class CDNPG(nn.Module):
 
     def _embedded_target(self, row: Tensor, start: int = 0) -> Tensor:
         """Embed (batch, time) ids, whose first position is `start`, as (batch, time, width)."""
-        embedded: Tensor = self.target_positions(self.target_pieces(row), start)
-        return embedded
+        return self.target_positions(self.target_pieces(row), start)
 
     def _decoded(self, batch: PairBatch, memories: list[Memory]) -> list[Tensor]:
         """H^0 ... H^L of the decoder, (batch, time, width) each."""

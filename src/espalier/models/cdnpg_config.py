@@ -1,19 +1,16 @@
 """Settings of C-DNPG and of its baselines, of Transformers, of LSTMs and DNPG: `network` of a model in params.yaml."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.datasets.pairs.data import PairView
+from espalier.io.validation import Strict
 from espalier.layers.options import Cell, GranularityMask, Initial
 
 
-class CDNPGConfig(BaseModel):
+class CDNPGConfig(Strict):
     """Settings of the architecture. Sizes follow the paper, or the released code if the paper gives none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     encoder_layers: int = Field(3, ge=1, le=128)
     #: The decoder's.
@@ -69,10 +66,8 @@ class CDNPGConfig(BaseModel):
         return PairView(("source",))
 
 
-class DNPGConfig(BaseModel):
+class DNPGConfig(Strict):
     """Settings of the architecture. Defaults are C-DNPG's for all its Transformers, which follow DNPG."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: What its granularities are: two levels, of a separator instead of granularity heads.
     granularity: ClassVar[str] = "levels"
@@ -109,14 +104,12 @@ class DNPGConfig(BaseModel):
         return PairView(("source",), "text")
 
 
-class PairSeq2SeqConfig(BaseModel):
+class PairSeq2SeqConfig(Strict):
     """Settings of C-DNPG's recurrent baselines. Defaults are those of the residual LSTM (Prakash et al. 2016).
 
     Widths are those of C-DNPG for all models. The pointer-generator (See et al. 2017) is `encoder_layers: 1, layers: 1,
     residual: 0, bidirectional: true, attention: true, copying: true`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     cell: Cell = "lstm"
     #: The width of every layer's output; each direction of the encoder has half of it if it is bidirectional.

@@ -35,7 +35,6 @@ class State(Protocol):
 
     def select(self: Self_, index: Tensor) -> Self_:
         """The rows `index` (int64) of the batch, in that order; rows may repeat or be left out."""
-        ...
 
 
 class Loss(NamedTuple):
@@ -59,21 +58,17 @@ class NetworkSettings(Protocol[View_co]):
     @property
     def width(self) -> int:
         """The width of hidden states, by which Noam's schedule scales the learning rate."""
-        ...
 
     @property
     def positions(self) -> int:
         """The length, in ids, of the longest row that the model reads or writes."""
-        ...
 
     @property
     def view(self) -> View_co:
         """The parts of an example that the model reads, as an argument of its data's `batch`."""
-        ...
 
     def model_dump(self, *, mode: str = "python") -> dict[str, Any]:
         """The settings by name. Those of `mode="json"` are saved beside the weights."""
-        ...
 
 
 class Model(Protocol[Batch_contra, Vocabulary_co, View_co]):
@@ -82,16 +77,13 @@ class Model(Protocol[Batch_contra, Vocabulary_co, View_co]):
     @property
     def config(self) -> NetworkSettings[View_co]:
         """The settings from which the model was built."""
-        ...
 
     @property
     def vocabulary(self) -> Vocabulary_co:
         """The vocabulary for which the model was built."""
-        ...
 
     def forward(self, batch: Batch_contra, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood, in nats, over the targets of a batch, with label smoothing."""
-        ...
 
 
 class ChainModel(Model[Batch_contra, Vocabulary_co, View_co], Protocol[Batch_contra, Vocabulary_co, View_co, State_]):
@@ -99,11 +91,9 @@ class ChainModel(Model[Batch_contra, Vocabulary_co, View_co], Protocol[Batch_con
 
     def token_losses(self, batch: Batch_contra) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
-        ...
 
     def start(self, batch: Batch_contra) -> State_:
         """The state before the first token."""
-        ...
 
     def step(self, tokens: Tensor, state: State_) -> tuple[Tensor, State_]:
         """Read one token per prefix, (batch,).
@@ -113,7 +103,6 @@ class ChainModel(Model[Batch_contra, Vocabulary_co, View_co], Protocol[Batch_con
         Returns:
             Log-probabilities of the next token, (batch, vocabulary), and the new state.
         """
-        ...
 
 
 class TreeNodes(State, Protocol):
@@ -139,15 +128,12 @@ class TreeModel(
 
     def tree_losses(self, batch: Batch_contra) -> Tensor:
         """(batch,) nats of each tree."""
-        ...
 
     def start(self, batch: Batch_contra) -> State_:
         """The encoded sources, one row per source. `select` repeats or drops rows."""
-        ...
 
     def roots(self, state: State_) -> Tensor:
         """(sources, vocabulary) log-probabilities of the root."""
-        ...
 
     def nodes(self, tokens: Tensor, hidden: Tensor | None, state: State_) -> Nodes_:
         """Nodes with the given `tokens`, (nodes,), as `TreeNodes`.
@@ -156,14 +142,12 @@ class TreeModel(
             hidden: (nodes, width) hidden states, from `TreeNodes.child_hidden` of their parents; None for roots.
             state: encoded sources, one row per node.
         """
-        ...
 
     def child(self, k: int, nodes: Nodes_, earlier: Tensor) -> Tensor:
         """(nodes, vocabulary) log-probabilities of child k, from 0, given the earlier children, (nodes, k).
 
         The tensor must be new, since the search overwrites the entries of forbidden tokens.
         """
-        ...
 
 
 def check_settings(config: type, architecture: str) -> None:

@@ -1,22 +1,19 @@
 """Settings of X2Tree and its baselines: `network` of a model in params.yaml."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from espalier.datasets.dialogue.data import ARITY, DialogueView
+from espalier.io.validation import Strict
 
 #: The context of a decoder at every step: the encoder's last state (Cho et al. 2014), an attention-weighted average of
 #: its states (Bahdanau et al. 2015), or both, concatenated (NRM; Shang et al. 2015, section 3.3).
 Context = Literal["last", "attention", "nrm"]
 
 
-class DialogueConfig(BaseModel):
+class DialogueConfig(Strict):
     """The settings shared by all five models. Defaults follow the paper."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: The width of the encoder's and the decoder's hidden states.
     width: int = Field(1024, ge=1, le=8192)

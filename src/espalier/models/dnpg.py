@@ -13,6 +13,7 @@ An aggregator mixes the distributions of the two decoders:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 import torch.nn.functional as F
@@ -52,7 +53,7 @@ class DNPGState:
     copied: AttentionMemory
     aggregator: Tensor
 
-    def select(self, index: Tensor) -> DNPGState:
+    def select(self, index: Tensor) -> Self:
         """The rows `index`, in that order."""
         memories, copied = self.memories, self.copied
         owners = memory_rows(index, self.aggregator.shape[2], len(copied.ids))

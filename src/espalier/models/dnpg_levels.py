@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.layers.attention import Attention, KeyValues, select_all
+from espalier.layers.initial import xavier
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import RecurrentEncoder, RecurrentStack
 from espalier.layers.residual import FeedForward, Residual
@@ -104,7 +105,7 @@ class Level(nn.Module):
         self.window = window
         self.encoder = nn.ModuleList([Block(config, crosses=False) for _ in range(config.encoder_layers)])
         self.decoder = nn.ModuleList([Block(config, crosses=True) for _ in range(config.layers)])
-        self.apply(_initialise)
+        self.apply(xavier)
 
     def encode(self, x: Tensor, z: Tensor, real: Tensor) -> tuple[Tensor, LevelMemory]:
         """The states of a source, (batch, time, width), and the memory that the decoder has of them.
@@ -196,18 +197,10 @@ class Block(nn.Module):
             # The prefixes of a source become the time of attention to it.
             shared = x if sources in (None, len(x)) else x.view(sources, -1, x.shape[-1])
             x = self.cross_residual(shared, partial(self.cross, memory=memory, bias=bias)).view_as(x)
-        y: Tensor = self.feed_forward_residual(x, self.feed_forward)
-        return y
+        return self.feed_forward_residual(x, self.feed_forward)
 
 
 def _apart(time: int, device: torch.device) -> Tensor:
     """(time, time) differences i - j."""
     places = torch.arange(time, device=device)
     return places[:, None] - places
-
-
-def _initialise(module: nn.Module) -> None:
-    """Initialise matrices by Xavier's normal rule and biases with 0."""
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_normal_(module.weight)
-        nn.init.zeros_(module.bias)

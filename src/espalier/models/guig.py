@@ -20,6 +20,7 @@ from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
+from espalier.layers.initial import xavier
 from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
 from espalier.layers.path_attention import PathAttention
 from espalier.layers.paths import Paths, paths_of
@@ -42,8 +43,7 @@ class Encoder(nn.Module):
         """Map (batch, time, width) to the same shape. `paths` are needed for path attention."""
         for block in self.blocks:
             x = block(x, bias, paths)
-        encoded: Tensor = self.final_norm(x)
-        return encoded
+        return self.final_norm(x)
 
 
 class EncoderBlock(nn.Module):
@@ -157,7 +157,7 @@ class GuiG(nn.Module):
         places = padded * max(len(encoder.reads) for encoder in config.encoders)
         self.positions: Tensor
         self.register_buffer("positions", sinusoids(places, config.width), persistent=False)
-        self.apply(_initialise)
+        self.apply(xavier)
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
@@ -232,10 +232,3 @@ class GuiG(nn.Module):
         places = self.positions[: x.shape[1]] if real is None else self.positions[(real.cumsum(1) - 1).clamp(min=0)]
         x = x + places
         return dropout(x, self.config.dropout, self.training)
-
-
-def _initialise(module: nn.Module) -> None:
-    """Initialise matrices by Xavier's normal rule (released) and biases with 0."""
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_normal_(module.weight)
-        nn.init.zeros_(module.bias)

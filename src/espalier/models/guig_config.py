@@ -1,19 +1,16 @@
 """Settings of GuiG's models and of its baseline SCPN: `network` of a model in params.yaml."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.datasets.pairs.data import PairView, Row
+from espalier.io.validation import Strict
 from espalier.layers.options import Mixture, Norm
 
 
-class EncoderConfig(BaseModel):
+class EncoderConfig(Strict):
     """Settings of one encoder: the rows it reads, its attention, and the number of decoder heads that attend to it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: Several rows are concatenated: the Transformer baseline's input.
     reads: tuple[Row, ...] = Field(min_length=1)
@@ -24,16 +21,14 @@ class EncoderConfig(BaseModel):
     attention: Literal["self", "path"] = "self"
 
     @model_validator(mode="after")
-    def _possible(self) -> EncoderConfig:
+    def _possible(self) -> Self:
         if self.attention == "path" and (len(self.reads) > 1 or self.reads[0] == "source"):
             raise ValueError("attention: path is for one tree, not for " + " and ".join(self.reads))
         return self
 
 
-class GuiGConfig(BaseModel):
+class GuiGConfig(Strict):
     """Settings of the architecture. Defaults are the text generator's in the released scripts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     writes: Literal["text", "tree"] = "text"
     encoders: tuple[EncoderConfig, ...] = Field(
@@ -78,7 +73,7 @@ class GuiGConfig(BaseModel):
     sharpness: float = Field(1.0, gt=0, le=1000)
 
     @model_validator(mode="after")
-    def _sound(self) -> GuiGConfig:
+    def _sound(self) -> Self:
         if self.writes == "tree" and any("target_tree" in encoder.reads for encoder in self.encoders):
             raise ValueError("a model that writes the target's tree cannot read target_tree")
         if self.cut and not any("target_tree" in encoder.reads for encoder in self.encoders):
@@ -99,10 +94,8 @@ class GuiGConfig(BaseModel):
         return PairView(reads, self.writes, "levels", self.template, self.boundary_ids, self.cut)
 
 
-class SCPNConfig(BaseModel):
+class SCPNConfig(Strict):
     """Settings of the architecture. Defaults are those of the paper's text generator."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     writes: Literal["text", "tree"] = "text"
     #: The width of the decoder's states, and of each direction of the first encoder's.

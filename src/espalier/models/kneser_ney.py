@@ -9,8 +9,6 @@ discounts for counts of one, two, and three or more. The empty history backs off
 output ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self

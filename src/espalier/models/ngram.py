@@ -5,8 +5,6 @@ s of the predicted token is also given. It is the nearest part of the history, s
 history, P(w | w_-1 s) backs off to P(w | s), and that to P(w).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
@@ -56,7 +54,7 @@ class NGramState:
     contexts: IntArray
     place: int = 0
 
-    def select(self, index: Tensor) -> NGramState:
+    def select(self, index: Tensor) -> Self:
         """The rows `index`, in that order."""
         rows = index.cpu().numpy()
         return replace(self, history=self.history[rows], contexts=self.contexts[rows])
@@ -75,7 +73,6 @@ class Symbolic(Protocol):
 
     def symbol_count(self, structure: str) -> int:
         """The number of symbol ids of a structure."""
-        ...
 
 
 class NGram(Generic[Vocabulary_, View_co]):
@@ -91,7 +88,6 @@ class NGram(Generic[Vocabulary_, View_co]):
         Args:
             batches: batches of targets that end with an end mark and are right-padded with `PAD`, with symbols for the
                 structures of the view.
-            size: the number of output ids.
         """
         targets, histories, radix = list[IntArray](), list[IntArray](), size
         for batch in batches:

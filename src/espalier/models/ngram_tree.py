@@ -75,17 +75,12 @@ class NGramTree(Generic[Vocabulary_]):
 
     @classmethod
     def fit(
-        cls,
-        config: NGramConfig[DialogueView],
-        vocabulary: Vocabulary_,
-        batches: Sequence[DialogueBatch],
-        size: int,
+        cls, config: NGramConfig[DialogueView], vocabulary: Vocabulary_, batches: Sequence[DialogueBatch], size: int
     ) -> Self:
         """Count the roots and the children of trees.
 
         Args:
             batches: batches of trees, as in `datasets.dialogue.data`.
-            size: the number of output ids.
         """
         k = config.view.arity
         parts = [_choices(batch, k, config.order) for batch in batches]

@@ -1,7 +1,5 @@
 """A check of what a model's methods return, made on one batch before a training."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

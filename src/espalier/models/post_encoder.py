@@ -1,7 +1,5 @@
 """The encoder of posts and the context of decoders: X of X2Tree. The four baselines differ only in this context."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch
@@ -76,5 +74,4 @@ class PostEncoder(nn.Module):
         if post.states is None or post.keys is None:
             return post.last if rows is None else post.last[rows]
         memory = post.keys, post.states, post.real
-        context: Tensor = self.attention(query, *(memory if rows is None else (part[rows] for part in memory)))
-        return context
+        return self.attention(query, *(memory if rows is None else (part[rows] for part in memory)))

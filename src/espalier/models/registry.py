@@ -56,8 +56,7 @@ class Architecture:
         Raises:
             ConfigError: `settings` names a class that cannot be imported.
         """
-        config: type[BaseModel] = imported("settings", self.settings, where="ARCHITECTURES")
-        return config
+        return imported("settings", self.settings, where="ARCHITECTURES")
 
     def build(self, config: NetworkSettings[object], vocabulary: Vocabulary) -> nn.Module:
         """Build a model with random weights, drawn from torch's generator.

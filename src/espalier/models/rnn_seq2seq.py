@@ -6,10 +6,8 @@ encoder's states, weighted by attention. NRM (Shang et al. 2015) reads both, con
 a frame.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import torch
 import torch.nn.functional as F
@@ -41,7 +39,7 @@ class RNNSeq2SeqState:
     rows: Tensor
     hidden: Tensor
 
-    def select(self, index: Tensor) -> RNNSeq2SeqState:
+    def select(self, index: Tensor) -> Self:
         """The rows `index`. The encoded posts are not copied."""
         return replace(self, rows=self.rows[index], hidden=self.hidden[index])
 

@@ -1,7 +1,5 @@
 """The Transformer blocks of SAT's structure encoder and decoder."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 
@@ -70,8 +68,7 @@ class DecoderBlock(nn.Module):
         def attend(y: Tensor) -> Tensor:
             known = self.attention.project_memory(y)
             past.keys[:, :, : x.shape[1]], past.values[:, :, : x.shape[1]] = known.keys, known.values
-            attended: Tensor = self.attention(y, causal=True)
-            return attended
+            return self.attention(y, causal=True)
 
         return self._after_attention(self.attention_residual(x, attend), memory, memory_mask, places)
 

@@ -1,19 +1,16 @@
 """Settings of SAT: `network` of a model in params.yaml."""
 
-from __future__ import annotations
+from typing import Literal, Self
 
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.datasets.structure.data import StructureView
+from espalier.io.validation import Strict
 from espalier.layers.options import Activation, Initial
 
 
-class SATConfig(BaseModel):
+class SATConfig(Strict):
     """Settings of the architecture. Defaults follow the text of the paper, or GPT2 if the paper gives none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: The structures of a template that are read and summed (equation 7), such as ("pc", "pos"); none is GPT2.
     structures: tuple[str, ...] = ("pos",)
@@ -46,7 +43,7 @@ class SATConfig(BaseModel):
     epsilon: float = Field(1e-5, gt=0, le=1)
 
     @model_validator(mode="after")
-    def _fits(self) -> SATConfig:
+    def _fits(self) -> Self:
         if self.width % self.heads:
             raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
         if len(set(self.structures)) < len(self.structures):

@@ -5,8 +5,6 @@ is loaded. A folder for the Hugging Face Hub has the weights of one seed, and na
 and `model.safetensors`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -48,7 +46,6 @@ class NamedIds(Vocabulary, Protocol):
     @property
     def meanings(self) -> list[tuple[str, str]]:
         """The kind and meaning of each id."""
-        ...
 
 
 @runtime_checkable
@@ -58,11 +55,9 @@ class NamedSymbols(Protocol):
     @property
     def structures(self) -> tuple[str, ...]:
         """The names of the structures."""
-        ...
 
     def symbol_meanings(self, structure: str) -> list[tuple[str, str]]:
         """The kind and meaning of each symbol id of a structure."""
-        ...
 
 
 def save_model(

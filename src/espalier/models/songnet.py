@@ -222,8 +222,7 @@ class SongNet(nn.Module):
 
     def _prepared(self, x: Tensor) -> Tensor:
         """The input of the output matrix: the prepared hidden states."""
-        prepared: Tensor = self.transform(self.final_norm(x))
-        return prepared
+        return self.transform(self.final_norm(x))
 
     def _output(self) -> tuple[Tensor, Tensor]:
         """The output matrix, (text size, width), and its bias."""

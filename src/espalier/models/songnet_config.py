@@ -1,22 +1,19 @@
 """Settings of SongNet and of its baseline S2S: `network` of a model in params.yaml."""
 
-from __future__ import annotations
+from typing import ClassVar, Literal, Self
 
-from typing import ClassVar, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from espalier.datasets.verse.data import View
+from espalier.io.validation import Strict
 from espalier.layers.options import Activation, Initial, Smoothing
 from espalier.models.dialogue_config import Context, DialogueConfig
 
 Symbol = Literal["c", "p", "s", "t"]
 
 
-class SongNetConfig(BaseModel):
+class SongNetConfig(Strict):
     """Settings of the architecture. Defaults follow the text of the paper."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: How a place reads those before it: "attention", masked (equation 8), or "gru" in its place (SongNet-GRU).
     core: Literal["attention", "gru"] = "attention"
@@ -55,7 +52,7 @@ class SongNetConfig(BaseModel):
     epsilon: float = Field(1e-12, gt=0, le=1)
 
     @model_validator(mode="after")
-    def _fits(self) -> SongNetConfig:
+    def _fits(self) -> Self:
         if self.width % self.heads:
             raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
         if self.global_attention and not self.symbols and not self.title:

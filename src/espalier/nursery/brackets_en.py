@@ -5,8 +5,6 @@
 A slot is filled with nodes or with a word.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The nursery's YAML files: words, forms and rules."""
 
-from __future__ import annotations
-
 from importlib import resources
 from typing import Any
 

@@ -5,8 +5,6 @@ to it (answers a question, accepts or declines an invitation, consoles or congra
 and every post has many such replies.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from functools import cache
@@ -28,7 +26,6 @@ def grow(count: int = 5000, seed: int = 1) -> list[Pair]:
     """Generate `count` distinct pairs. A post has one to four replies, and no reply occurs twice in the corpus.
 
     Args:
-        count: number of pairs.
         seed: the same seed gives the same pairs on every machine; a larger count only adds pairs.
 
     Returns:

@@ -4,8 +4,6 @@ forms_en.yaml explains the slots. The side of a sentence in its pair, 0 or 1, se
 "car|automobile".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

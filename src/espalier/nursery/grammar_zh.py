@@ -3,8 +3,6 @@
 No phrase contains itself, so sentences are finite, and recursion is bounded by the depth of the grammar.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Synonyms are joined by "|" and inflected together: the past tense of "buy|purchase" is "bought|purchased".
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

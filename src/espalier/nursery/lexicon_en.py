@@ -1,7 +1,5 @@
 """The words of the pastiche sonnets: their forms, kinds and stress."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -137,5 +135,4 @@ def _frame(head: str, verbs: str) -> Frame:
 
 @cache
 def _raw() -> dict[str, Any]:
-    raw: dict[str, Any] = load("lexicon_en.yaml")
-    return raw
+    return load("lexicon_en.yaml")

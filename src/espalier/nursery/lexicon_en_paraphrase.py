@@ -1,7 +1,5 @@
 """The words of the English paraphrases, from lexicon_en_paraphrase.yaml."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The words of the pastiche ci: those of all poems, and those of a season and a theme."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any

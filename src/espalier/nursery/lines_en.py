@@ -1,7 +1,5 @@
 """Lines of the pastiche sonnets: templates filled with words that scan and agree, with a given last word."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Single lines on typical topics of songs (night and rain, roads and trains, love,
 templates are the tags of a line (SAT, paper 001). Neighbouring lines are unrelated.
 """
 
-from __future__ import annotations
-
 import random
 from functools import cache
 
@@ -27,7 +25,6 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
     """Generate `count` distinct lines.
 
     Args:
-        count: number of lines.
         seed: the same seed gives the same lines on every machine; a larger count only adds lines.
 
     Returns:

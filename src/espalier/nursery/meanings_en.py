@@ -4,8 +4,6 @@ A meaning maps names to events, referents, or words in trees. Synonyms share a l
 one.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

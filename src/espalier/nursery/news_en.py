@@ -4,8 +4,6 @@ A model has to learn to follow a template of tags word by word (SAT, section 3).
 consist of frequent phrases, so that a model can also follow new templates.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import cache
@@ -34,7 +32,6 @@ def grow(count: int = 4000, seed: int = 1) -> list[Sentence]:
     """Generate `count` sentences with distinct templates of tags.
 
     Args:
-        count: number of sentences.
         seed: the same seed gives the same sentences on every machine; a larger count only adds sentences.
 
     Returns:

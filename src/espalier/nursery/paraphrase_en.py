@@ -5,8 +5,6 @@ fronting, clefts, relative clauses, questions) with right agreement and tense. T
 wherever the lexicon has them. The form is chosen at random, so without the tree it can only be guessed.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
@@ -35,7 +33,6 @@ def grow(count: int = 4000, seed: int = 1) -> list[Pair]:
     """Generate `count` distinct pairs. No sentence belongs to two meanings.
 
     Args:
-        count: number of pairs.
         seed: the same seed gives the same pairs on every machine; a larger count only adds pairs.
 
     Returns:

@@ -15,8 +15,6 @@ also be a list of words with one tag:
     Kin: NOUN 妈妈 爸爸 姐姐
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

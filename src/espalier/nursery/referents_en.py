@@ -1,7 +1,5 @@
 """Referents of the English paraphrases: noun phrases for persons and things."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

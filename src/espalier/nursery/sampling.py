@@ -3,8 +3,6 @@
 They only use `random.Random.random`, whose sequence Python guarantees, unlike `choice`, `sample` and `shuffle`.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Final, TypeVar

@@ -6,8 +6,6 @@ optional slot. T is a transitive verb from group "s", the subject, to group "o";
 of group "s"; Tb and Ib are base forms. Z is a state ("pale"), M an adverb.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

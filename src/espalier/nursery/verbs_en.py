@@ -1,7 +1,5 @@
 """Verb phrases in the style of the Penn treebank: one VP inside another for each auxiliary, with "not" and "do"."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

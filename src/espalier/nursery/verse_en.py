@@ -5,8 +5,6 @@ the subject of the line before; a single theme; and the course of a sonnet, with
 and a vow in the couplet.
 """
 
-from __future__ import annotations
-
 import random
 from functools import cache
 
@@ -56,7 +54,6 @@ def grow(count: int, seed: int) -> list[Verse]:
     """Generate `count` distinct sonnets. No line occurs twice.
 
     Args:
-        count: number of sonnets.
         seed: the same seed gives the same sonnets on every machine; a larger count only adds sonnets.
 
     Returns:

@@ -5,8 +5,6 @@ level or oblique as the tune requires, without repeated characters; the opposite
 comma; a single season and theme; and the turn from the scene in the first stanza to the person in the second.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Collection
 
@@ -61,11 +59,7 @@ def shape_of(rng: random.Random, length: int, deed: bool) -> str:
 
 
 def clause(
-    rng: random.Random,
-    words: Lexicon,
-    shape: str,
-    fits: Callable[[Sound | None], bool],
-    taken: Collection[str],
+    rng: random.Random, words: Lexicon, shape: str, fits: Callable[[Sound | None], bool], taken: Collection[str]
 ) -> Clause | None:
     """Fill a shape with words; None if no attempt succeeds.
 
@@ -134,7 +128,6 @@ def grow(count: int, seed: int) -> list[Verse]:
     """Generate `count` distinct poems. No clause of at least five characters occurs twice.
 
     Args:
-        count: number of poems.
         seed: the same seed gives the same poems on every machine; a larger count only adds poems.
 
     Returns:

@@ -1,15 +1,13 @@
 """The results of a benchmark, as tables of a page: `benchmarks/results/<name>.json`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from espalier.io.errors import ArtifactError
-from espalier.io.validation import first_mistake
+from espalier.io.validation import Strict, first_mistake
 from espalier.report.tables import BLANK
 
 
@@ -21,19 +19,15 @@ class Spread(NamedTuple):
     high: float
 
 
-class Column(BaseModel):
+class Column(Strict):
     """The heading of a column, and the number of decimals in it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     heading: str
     digits: int = 2
 
 
-class BenchmarkTable(BaseModel):
+class BenchmarkTable(Strict):
     """Rows measured in one run. Each has one cell per column; a missing number is None."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     columns: tuple[Column, ...]
@@ -51,10 +45,8 @@ class BenchmarkTable(BaseModel):
         return "\n".join([*([self.title, ""] if self.title else []), *lines])
 
 
-class BenchmarkResult(BaseModel):
+class BenchmarkResult(Strict):
     """The tables of one run of a benchmark, and the command that printed them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     command: str
     #: Processor, number of cores and threads, and versions of the compared libraries.

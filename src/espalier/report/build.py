@@ -1,7 +1,5 @@
 """A report as data: all content of a web page or a Markdown file, decided once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,41 +10,12 @@ from espalier.report.judged import Judging
 from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
 from espalier.report.printed import Paper, Printed
-from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, TrainingResult, in_words
+from espalier.report.results import Comparison, CorpusResult, Curve, RunResult, TrainingResult
 from espalier.report.studies import Study, study_of
 from espalier.report.tables import Table, by_profile, other_metrics, other_runs, table_of, tags_of
 
 #: The explanation of the rows without a trained model in reports.
 BASELINE = "no model is trained: what the training texts, the source or the reference answer by themselves"
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """A run, its settings, and the origin of its model."""
-
-    key: str
-    title: str
-    model: str
-    profile: str
-    settings: tuple[tuple[str, str], ...]
-    provenance: Provenance | None
-    measured: str
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusLine:
-    """A corpus: its counts, and its quarantined rows by reason.
-
-    With several sources, `origins` has (origin, rows) for each source, where rows are counts for each of `splits`.
-    """
-
-    key: str
-    title: str
-    profile: str
-    counts: tuple[tuple[str, float], ...]
-    quarantined: tuple[tuple[str, int], ...]
-    splits: tuple[str, ...] = ()
-    origins: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +52,8 @@ class Report:
     examples: tuple[ExampleTable, ...]
     curves: tuple[Curve, ...]
     poems: tuple[PoemGroup, ...]
-    runs: tuple[RunLine, ...]
-    corpora: tuple[CorpusLine, ...]
+    runs: tuple[RunResult, ...]
+    corpora: tuple[CorpusResult, ...]
     computations: tuple[Computation, ...]
     missing: tuple[str, ...]
     hyperparameters: tuple[Hyperparameters, ...] = ()
@@ -115,7 +84,6 @@ def build(
         printed: the numbers of the paper, and the runs that belong to each row.
         results: runs of one or several profiles. Runs and metrics that no table of the paper names get their own
             tables.
-        curves: losses of the runs' models.
         corpora: the counts of corpora, for tables about corpora.
         comparisons: comparisons of the runs in the paper's orderings.
         hyperparameters: those of the runs' models, beside the paper's.
@@ -146,11 +114,8 @@ def build(
         examples=examples,
         curves=tuple(curve for curve in by_profile(curves) if curve.points),
         poems=_poems(runs, poems_per_run),
-        runs=tuple(
-            RunLine(run.key, run.title, run.model, run.profile, in_words(run.settings), run.provenance, run.measured)
-            for run in runs
-        ),
-        corpora=tuple(_corpus_line(corpus) for corpus in by_profile(corpora)),
+        runs=tuple(runs),
+        corpora=tuple(by_profile(corpora)),
         computations=_computations(runs),
         missing=_missing(printed, runs),
         hyperparameters=tuple(hyperparameters),
@@ -169,18 +134,6 @@ def _poems(runs: Sequence[RunResult], count: int) -> tuple[PoemGroup, ...]:
             featured_keys.add((run.profile, run.language))
             groups.append(PoemGroup(run.key, run.title, tags_of(run), run.language, poems, featured))
     return tuple(groups)
-
-
-def _corpus_line(corpus: CorpusResult) -> CorpusLine:
-    counts, quarantined = tuple(corpus.counts.items()), tuple(corpus.quarantined.items())
-    origins = list(dict.fromkeys(origin for rows_by_origin in corpus.origins.values() for origin in rows_by_origin))
-    if len(origins) < 2:
-        return CorpusLine(corpus.key, corpus.title, corpus.profile, counts, quarantined)
-    rows = tuple(
-        (origin, tuple(rows_by_origin.get(origin, 0) for rows_by_origin in corpus.origins.values()))
-        for origin in origins
-    )
-    return CorpusLine(corpus.key, corpus.title, corpus.profile, counts, quarantined, tuple(corpus.origins), rows)
 
 
 def _explained(texts: dict[str, str], used: Iterable[str]) -> tuple[tuple[str, str], ...]:

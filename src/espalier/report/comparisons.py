@@ -55,11 +55,6 @@ def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: s
     An ordering is left out if one of its runs is not among `runs`. If runs cannot be compared, the comparison gives the
     reason: a run lacks the metric or has it with another signature, the metric is defined only for whole corpora, no id
     is shared, or all segments form one cluster.
-
-    Args:
-        printed: printed numbers with the orderings.
-        runs: runs by key.
-        profile: profile of the runs.
     """
     statistics = dict[str, dict[str, Statistics]]()
     comparisons = []

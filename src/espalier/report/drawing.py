@@ -3,8 +3,6 @@
 Placeholder colours of lines become CSS variables, so one drawing serves both themes.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import re

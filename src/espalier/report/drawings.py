@@ -1,7 +1,5 @@
 """Drawings of single texts of runs: granularity (C-DNPG, figure 2) and structures (SAT, figures 2 and 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -29,8 +27,7 @@ class Kind(NamedTuple):
 KINDS: Final = {
     "granularity": Kind(lambda row, run, label, _: read_granularity(row, run.key, label), granularity_figure),
     "structures": Kind(
-        lambda row, run, label, printed: read_aligned(row, run.language, label, printed.structures),
-        aligned_figure,
+        lambda row, run, label, printed: read_aligned(row, run.language, label, printed.structures), aligned_figure
     ),
 }
 
@@ -47,30 +44,26 @@ class DrawingGroup:
 class Drawings:
     """Drawings for a report. `missing` are the keys of runs without data to draw."""
 
-    id: str
-    title: str
-    caption: str
-    note: str
-    of: str
+    printed: PrintedDrawings
     groups: tuple[DrawingGroup, ...]
     missing: tuple[str, ...]
 
     @property
     def figures(self) -> list[tuple[str, str]]:
         """(profile, inline SVG) of each group."""
-        figure = KINDS[self.of].figure
-        return [(group.profile, figure(group.texts, f"{self.id}-{group.profile}")) for group in self.groups]
+        figure = KINDS[self.printed.of].figure
+        return [(group.profile, figure(group.texts, f"{self.printed.id}-{group.profile}")) for group in self.groups]
 
 
 def drawings_of(printed: PrintedDrawings, examples: Sequence[ExampleTable], runs: Sequence[RunResult]) -> Drawings:
     """Drawings of the first of the named examples, text by text; under each text, the runs in order."""
     groups, drawn = list[DrawingGroup](), set[str]()
-    for group in (group for each in examples if each.id == printed.examples for group in each.groups):
+    for group in (group for each in examples if each.printed.id == printed.examples for group in each.groups):
         found = _texts(printed, group, [run for run in runs if run.profile == group.profile])
         groups += [DrawingGroup(group.profile, tuple(text for _, text in found))] if found else []
         drawn |= {key for key, _ in found}
     missing = tuple(key for key in printed.runs if key not in drawn)
-    return Drawings(printed.id, printed.title, printed.caption, printed.note, printed.of, tuple(groups), missing)
+    return Drawings(printed, tuple(groups), missing)
 
 
 def _texts(printed: PrintedDrawings, group: ExampleGroup, runs: Sequence[RunResult]) -> list[tuple[str, Any]]:

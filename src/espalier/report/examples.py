@@ -44,10 +44,7 @@ class ExampleGroup:
 class ExampleTable:
     """Examples for a report. `missing` are the keys of runs without outputs."""
 
-    id: str
-    title: str
-    caption: str
-    note: str
+    printed: PrintedExamples
     groups: tuple[ExampleGroup, ...]
     missing: tuple[str, ...]
 
@@ -61,7 +58,7 @@ def examples_of(printed: PrintedExamples, runs: Sequence[RunResult]) -> ExampleT
         for group in _groups(printed, [run for run in written if run.profile == profile])
     ]
     missing = tuple(key for key in printed.written if key not in {run.key for run in written})
-    return ExampleTable(printed.id, printed.title, printed.caption, printed.note, tuple(groups), missing)
+    return ExampleTable(printed, tuple(groups), missing)
 
 
 def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[ExampleGroup]:

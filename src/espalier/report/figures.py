@@ -1,7 +1,5 @@
 """Curves, studies and heatmaps as inline SVG."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,8 +52,8 @@ def study_figure(study: Study) -> str:
                 _against_setting(axes, panel, study)
         if names:
             _legend(figure, panels, names)
-        label = f"{study.title}: {', '.join(panel.heading for panel in study.panels)} against {study.setting}"
-        return svg_of(figure, study.id, label)
+        printed, headings = study.printed, ", ".join(panel.heading for panel in study.panels)
+        return svg_of(figure, printed.id, f"{printed.title}: {headings} against {printed.setting}")
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ def _against_setting(axes: Axes, panel: Panel, study: Study) -> None:
             )
     axes.set_xticks(settings, [f"{x:g}" for x in settings])
     axes.minorticks_off()
-    axes.set_xlabel(study.setting, fontsize=8, color=SOFT, parse_math=False)
+    axes.set_xlabel(study.printed.setting, fontsize=8, color=SOFT, parse_math=False)
 
 
 def _by_ticks(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> None:
@@ -142,7 +140,7 @@ def _by_ticks(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> N
             if reading.low is not None and reading.high is not None:
                 axes.plot([x, x], [reading.low, reading.high], color=style["color"], linewidth=0.8)
     axes.set_xticks(range(len(panel.ticks)), list(panel.ticks))
-    axes.set_xlabel(study.setting, fontsize=8, color=SOFT, parse_math=False)
+    axes.set_xlabel(study.printed.setting, fontsize=8, color=SOFT, parse_math=False)
 
 
 def _measured(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> None:
@@ -152,7 +150,7 @@ def _measured(axes: Axes, panel: Panel, study: Study, names: Sequence[str]) -> N
         axes.plot([x for x, _ in points], [reading.value or 0.0 for _, reading in points], label=name, **style)
     axes.locator_params(axis="x", nbins=8, integer=True)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(study.setting, fontsize=8, color=SOFT, parse_math=False)
+    axes.set_xlabel(study.printed.setting, fontsize=8, color=SOFT, parse_math=False)
 
 
 def _style(index: int) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """A table in two parts: rows with measured numbers, and rows that are only printed; and notes on missing numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count

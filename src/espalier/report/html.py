@@ -3,8 +3,6 @@
 Trees are nested lists, drawn by the style sheet and readable without it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -15,11 +13,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from espalier.io.errors import EspalierError
-from espalier.report.build import CorpusLine, Report
+from espalier.report.build import Report
 from espalier.report.figures import loss_figures, study_figure
 from espalier.report.folding import fold, letter_of, notes_of
 from espalier.report.items import OUTPUT_TREES, Items, Output, spread, trees_of
 from espalier.report.links import Links
+from espalier.report.results import CorpusResult, in_words
 from espalier.report.summary import Summary
 from espalier.report.tables import BLANK, KEY, NURSERY, arrow, margin, number, value_of
 from espalier.report.verdicts import SEEDS, SIGNIFICANT, probability
@@ -139,7 +138,8 @@ def _render(template: str, **values: object) -> str:
     environment.globals.update(
         number=number, value_of=value_of, margin=margin, arrow=arrow, letter_of=letter_of, notes_of=notes_of,
         hue=_hue, share=_share, probability=probability, constituents=constituents_html, dependencies=_dependencies,
-        trees_of=trees_of, blank=BLANK, key=KEY, nursery=NURSERY, widest=WIDEST, significant=SIGNIFICANT, needed=SEEDS,
+        trees_of=trees_of, in_words=in_words, blank=BLANK, key=KEY, nursery=NURSERY, widest=WIDEST,
+        significant=SIGNIFICANT, needed=SEEDS,
     )  # fmt: skip
     return environment.get_template(template).render(values).lstrip()
 
@@ -160,9 +160,9 @@ def _hue(letter: str) -> str:
     return f"hue-{_HUES[(ord(letter.lower()) - ord('a')) % len(_HUES)]}" if letter else ""
 
 
-def _share(count: int, corpus: CorpusLine, split: int) -> str:
+def _share(count: int, corpus: CorpusResult, split: int) -> str:
     """The percentage of `count` among the rows of one split."""
-    total = sum(rows[split] for _, rows in corpus.origins)
+    total = sum(rows[split] for rows in corpus.sources.values())
     return f"{100 * count / total:.1f} %" if total else BLANK
 
 

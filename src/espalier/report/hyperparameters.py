@@ -1,7 +1,5 @@
 """The hyperparameters of the paper beside those of our models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

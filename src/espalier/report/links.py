@@ -1,8 +1,7 @@
 """Addresses in a report: its other pages, the documentation, and the files of its numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 from urllib.parse import quote
 
 
@@ -21,7 +20,7 @@ class Links:
     root: str = "../../"
 
     @classmethod
-    def below(cls, root: str, reports: str = "../", profile: str = "../../") -> Links:
+    def below(cls, root: str, reports: str = "../", profile: str = "../../") -> Self:
         """The addresses for a profile, from a page for which the root of the repository is `root`: "." or "../.."."""
         return cls(reports, profile, profile if root == "." else f"{profile}{root}/")
 

@@ -1,7 +1,5 @@
 """The tables of a report as Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from espalier.report.build import Report

@@ -1,7 +1,5 @@
 """The numbers of a report for other programs: the tables as CSV, and all numbers behind the verdicts as JSON."""
 
-from __future__ import annotations
-
 import csv
 from io import StringIO
 from typing import Any

@@ -1,7 +1,5 @@
 """Claims of the paper about two systems, and whether our numbers support them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -93,11 +91,7 @@ def orderings_of(
 
 
 def _ordering(
-    claim: PrintedOrdering,
-    printed: Printed,
-    runs: Sequence[RunResult],
-    comparisons: Sequence[Comparison],
-    profile: str,
+    claim: PrintedOrdering, printed: Printed, runs: Sequence[RunResult], comparisons: Sequence[Comparison], profile: str
 ) -> Ordering:
     pair = (claim.better, claim.worse)
     here = [run for run in runs if run.profile == profile]

@@ -4,8 +4,6 @@ A place is PROFILE/GROUP/KEY, as "small/guig/guig_tg": `metrics/details/GROUP/KE
 is an error, so that no page shows outdated numbers; an undefined score is shown as a dash.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Markdown pages with numbers from files: a template has the prose and calls functions for numbers and tables."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from jinja2 import Environment, StrictUndefined, TemplateError

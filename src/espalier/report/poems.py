@@ -1,7 +1,5 @@
 """Sample verse: each unit beside its part of the format, with rhyme places marked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest

@@ -1,26 +1,20 @@
 """The printed numbers of a paper, read from `papers/printed/<paper>.yaml` and validated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.validation import first_mistake, repeated
+from espalier.io.validation import Strict, first_mistake, repeated
 from espalier.io.yaml_files import load_yaml
 
 #: The subject of the rows of a table.
 About = Literal["runs", "corpora", "trainings"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PrintedValue(_Strict):
+class PrintedValue(Strict):
     """A printed number and its printed spread (±)."""
 
     value: float = Field(allow_inf_nan=False)
@@ -38,14 +32,14 @@ def _number(value: object) -> object:
     return value
 
 
-class OwnMetric(_Strict):
+class OwnMetric(Strict):
     """One of our metrics beside a printed column. `name` is its label; the closest metric has none."""
 
     metric: str
     name: str = ""
 
 
-class Column(_Strict):
+class Column(Strict):
     """A printed column: its heading, the better direction, and our metrics for it, if any, the closest first."""
 
     group: str
@@ -65,23 +59,23 @@ class Column(_Strict):
         return self.ours[0].metric
 
 
-class RunRef(_Strict):
+class RunRef(Strict):
     """One of our runs (or corpora) that belongs to a row, with a note on its differences."""
 
     run: str
     note: str = ""
 
 
-class Row(_Strict):
+class Row(Strict):
     """A row of a table: the printed label, numbers by column key, and our runs."""
 
     label: str
-    printed: dict[str, Annotated[PrintedValue, BeforeValidator(_number)]] = {}
+    printed: dict[str, Annotated[PrintedValue, BeforeValidator(_number)]] = Field(default_factory=dict)
     runs: tuple[RunRef, ...] = ()
     note: str = ""
 
 
-class PrintedTable(_Strict):
+class PrintedTable(Strict):
     """A table of the paper, or one of our own. `about` names the subject of its rows.
 
     For tables about trainings, `benchmark` is the file in `benchmarks/results`, without extension, with the time per
@@ -101,13 +95,13 @@ class PrintedTable(_Strict):
     note: str = ""
 
     @model_validator(mode="after")
-    def _steps_have_a_benchmark(self) -> PrintedTable:
+    def _steps_have_a_benchmark(self) -> Self:
         if (self.about == "trainings") != (self.benchmark is not None):
             raise ValueError("benchmark: a table about trainings names that of their steps, and no other table does")
         return self
 
 
-class Points(_Strict):
+class Points(Strict):
     """A panel whose points are metrics of one run, left to right: {"3": ted_3, ..., full: ted_full}."""
 
     name: str
@@ -115,7 +109,7 @@ class Points(_Strict):
     metrics: dict[str, str] = Field(min_length=2)
 
 
-class Measured(_Strict):
+class Measured(Strict):
     """Measurements of corpora: the name of the measure, and its columns with labels, one line per column.
 
     `count` is the column with the number of texts behind each point. It is shown in the table, not as a line.
@@ -126,7 +120,7 @@ class Measured(_Strict):
     count: str | None = None
 
 
-class PrintedFigure(_Strict):
+class PrintedFigure(Strict):
     """A figure of the paper, of one of three kinds.
 
     `panels`: columns plotted against a numeric setting of several runs, one line per profile; the run `beside` is a
@@ -146,7 +140,7 @@ class PrintedFigure(_Strict):
     beside: str | None = None
 
     @model_validator(mode="after")
-    def _of_one_kind(self) -> PrintedFigure:
+    def _of_one_kind(self) -> Self:
         if sum(map(bool, (self.panels, self.points, self.measured))) != 1:
             raise ValueError("panels, points or measured: give one of the three")
         if bool(self.runs) == bool(self.measured):
@@ -156,7 +150,7 @@ class PrintedFigure(_Strict):
         return self
 
 
-class PrintedExamples(_Strict):
+class PrintedExamples(Strict):
     """A few outputs of each run, side by side.
 
     `given` names the output columns to show once (source, reference), and `written` the runs with their labels. `by` is
@@ -177,7 +171,7 @@ class PrintedExamples(_Strict):
     first: tuple[str, ...] = ()
 
 
-class PrintedDrawings(_Strict):
+class PrintedDrawings(Strict):
     """Drawings of single texts of runs, for the first `count` of some examples.
 
     Drawings of granularity show each piece in each layer. Drawings of structures show the symbols of `structures`, with
@@ -195,7 +189,7 @@ class PrintedDrawings(_Strict):
     count: int = Field(default=2, ge=1)
 
     @model_validator(mode="after")
-    def _structures_are_named(self) -> PrintedDrawings:
+    def _structures_are_named(self) -> Self:
         if (self.of == "structures") != bool(self.structures):
             raise ValueError("structures: a drawing of structures names some, and no other drawing does")
         return self
@@ -206,7 +200,7 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class PrintedOrdering(_Strict):
+class PrintedOrdering(Strict):
     """A claim of the paper, or one of `ours`: one run is better than another by every one of these columns.
 
     With a `margin`, the claim is that the run is worse by at most the margin, in the unit of the only column.
@@ -225,13 +219,13 @@ class PrintedOrdering(_Strict):
         return f"Ours: {self.claim}" if self.ours else self.claim
 
     @model_validator(mode="after")
-    def _one_unit(self) -> PrintedOrdering:
+    def _one_unit(self) -> Self:
         if self.margin is not None and len(self.columns) > 1:
             raise ValueError("margin: it is in the unit of one column; give one, or no margin")
         return self
 
 
-class Hyperparameter(_Strict):
+class Hyperparameter(Strict):
     """A hyperparameter of the paper, and the path of our setting.
 
     `source` tells whether the value comes from the text or from the released code. If both `source` and value are null,
@@ -245,13 +239,13 @@ class Hyperparameter(_Strict):
     note: str = ""
 
     @model_validator(mode="after")
-    def _found_somewhere(self) -> Hyperparameter:
+    def _found_somewhere(self) -> Self:
         if (self.paper is None) != (self.source is None):
             raise ValueError(f"{self.name}: a value has a source, and null has none")
         return self
 
 
-class PrintedHyperparameters(_Strict):
+class PrintedHyperparameters(Strict):
     """The hyperparameters of one system: our models, each with a run that decodes it, and the printed values."""
 
     system: str
@@ -259,7 +253,7 @@ class PrintedHyperparameters(_Strict):
     values: tuple[Hyperparameter, ...] = Field(min_length=1)
 
 
-class Paper(_Strict):
+class Paper(Strict):
     """The subject of the report: the `name` of the system, and its page in `docs`, "" for none."""
 
     key: str
@@ -271,7 +265,7 @@ class Paper(_Strict):
     url: str = Field(pattern=r"^https?://")
 
 
-class Printed(_Strict):
+class Printed(Strict):
     """The printed results of a paper. `profiles` and `protocols` explain names used in the report."""
 
     paper: Paper
@@ -282,11 +276,11 @@ class Printed(_Strict):
     examples: tuple[PrintedExamples, ...] = ()
     drawings: tuple[PrintedDrawings, ...] = ()
     hyperparameters: tuple[PrintedHyperparameters, ...] = ()
-    profiles: dict[str, str] = {}
-    protocols: dict[str, str] = {}
+    profiles: dict[str, str] = Field(default_factory=dict)
+    protocols: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _ids_once(self) -> Printed:
+    def _ids_once(self) -> Self:
         entries: tuple[PrintedTable | PrintedFigure | PrintedExamples | PrintedDrawings, ...]
         entries = (*self.tables, *self.figures, *self.examples, *self.drawings)
         if twice := sorted(repeated(entry.id for entry in entries)):
@@ -294,7 +288,7 @@ class Printed(_Strict):
         return self
 
     @model_validator(mode="after")
-    def _columns_exist(self) -> Printed:
+    def _columns_exist(self) -> Self:
         for table in self.tables:
             _known(table.columns, self.columns, f"tables.{table.id}.columns")
             for row in table.rows:

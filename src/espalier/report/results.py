@@ -1,7 +1,5 @@
 """The input of a report as plain data, which the caller reads from files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -145,6 +143,12 @@ class CorpusResult:
     quarantined: Mapping[str, int] = field(default_factory=dict)
     origins: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     measures: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> dict[str, list[int]]:
+        """The rows of each source in each split of `origins`; empty for a single source."""
+        names = dict.fromkeys(name for rows in self.origins.values() for name in rows)
+        return {name: [rows.get(name, 0) for rows in self.origins.values()] for name in names} if len(names) > 1 else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,5 @@
 """Drawings of the structures of a template, aligned above those of a text written under it (SAT, figures 2 and 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -55,7 +53,6 @@ def read_aligned(
     Args:
         row: an output row. Its reference is the template, whose first `prompt` tokens are the prompt.
         label: beginning of the heading.
-        names: names of the structures.
     """
     if "text_words" not in row:
         return None

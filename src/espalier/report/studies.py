@@ -1,7 +1,5 @@
 """A figure of the paper with our numbers, as data: metrics by setting, several metrics of runs, or measured texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,12 +35,7 @@ class Panel:
 class Study:
     """A figure of the paper with our numbers. `missing` are the keys of its runs without outputs."""
 
-    id: str
-    title: str
-    caption: str
-    note: str
-    setting: str
-    beside: str | None
+    printed: PrintedFigure
     panels: tuple[Panel, ...]
     missing: tuple[str, ...]
 
@@ -68,16 +61,8 @@ def study_of(
         panels += [_measured(figure.measured, corpus) for corpus in corpora if figure.measured.name in corpus.measures]
     named = (*figure.runs, *([figure.beside] if figure.beside else []))
     present = {run.key for run in runs}
-    return Study(
-        figure.id,
-        figure.title,
-        figure.caption,
-        figure.note,
-        figure.setting,
-        figure.beside,
-        tuple(panel for panel in panels if panel.lines),
-        tuple(key for key in named if key not in present),
-    )
+    missing = tuple(key for key in named if key not in present)
+    return Study(figure, tuple(panel for panel in panels if panel.lines), missing)
 
 
 def _by_setting(

@@ -1,7 +1,5 @@
 """The overview of one paper for the page over all papers: main table, claims by verdict, and size."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,8 +57,7 @@ def summary_of(report: Report, items: Items) -> Summary:
 
 def summary_json(summary: Summary) -> dict[str, Any]:
     """The summary as plain JSON values."""
-    values: dict[str, Any] = _ADAPTER.dump_python(summary, mode="json")
-    return values
+    return _ADAPTER.dump_python(summary, mode="json")
 
 
 def read_summary(values: object, where: str) -> Summary:

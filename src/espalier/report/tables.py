@@ -1,7 +1,5 @@
 """The tables of the paper with our lines beside the printed ones, as data; and the formatting of numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

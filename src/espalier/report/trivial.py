@@ -1,7 +1,5 @@
 """Rows without a trained model: which ones belong under a run, and which values of the run are worse."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal

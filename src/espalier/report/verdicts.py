@@ -1,7 +1,5 @@
 """Verdicts on claims: one per claim, over all its measures, corrected for all claims of its table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -75,7 +73,6 @@ def verdict_of(measures: Sequence[Measure], margin: float, seeds: int, p: float 
     """The verdict on a claim.
 
     Args:
-        measures: all measures of the claim.
         margin: margin by which the better run may be worse.
         seeds: the smaller number of seeds of the two runs.
         p: p-value adjusted for all claims of the table.

@@ -1,7 +1,5 @@
 """CoNLL-U, the format of Universal Dependencies (version 2): ten columns per word, a blank line after each sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -12,8 +12,6 @@ that different words have different strings. Labels contain no brackets: the tag
 No function recurses, so trees may be of any depth.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -24,20 +22,9 @@ from espalier.syntax.levels import TreeError, cut, linearize, tree_of, unclosed,
 from espalier.syntax.tree import Tree
 
 __all__ = [
-    "TreeError",
-    "clean",
-    "cut",
-    "frequent_templates",
-    "linearize",
-    "read_tree",
-    "read_trees",
-    "tags",
-    "template",
-    "tree_of",
-    "without_words",
-    "words",
-    "write_tree",
-]
+    "TreeError", "clean", "cut", "frequent_templates", "linearize", "read_tree", "read_trees", "tags", "template",
+    "tree_of", "without_words", "words", "write_tree",
+]  # fmt: skip
 
 _EXAMPLE: Final = "(S (NP (PRP I)) (VP (VBP sleep)))"
 #: Labels of a wrapper above the root; the outer bracket in a treebank has no label.

@@ -4,8 +4,6 @@ Heads count from 1, and 0 is the head of the root. All functions take linear tim
 thousands of words are allowed. Functions of plain heads require that they form one tree (`mistake` returns None).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -129,7 +127,6 @@ def breadth_first(heads: Sequence[int], below: Sequence[Sequence[int]] | None = 
     """All words in breadth-first order from the root; siblings are in the order of the sentence.
 
     Args:
-        heads: heads of one tree.
         below: `children(heads)`, if already known.
     """
     below = children(heads) if below is None else below

@@ -14,8 +14,6 @@ with EOB.
 For every sentence, the mean of the ternary tree lies between those of the dependency tree and of the chain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ Words are left out; parts of speech are kept. The level of a node is its depth, 
 No function recurses, so trees may be of any depth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

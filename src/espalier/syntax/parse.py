@@ -1,7 +1,5 @@
 """The parse of one sentence, and its columns in a table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -6,8 +6,6 @@ of its head. The order of words does not change. The label of a moved word recor
 scheme "Head": `obj` becomes `obj↑ccomp`, where `ccomp` is the label of the original head.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

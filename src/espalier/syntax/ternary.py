@@ -12,8 +12,6 @@ A tree of n nodes is an array (n, K): row i has the children of node i, EOB for 
 n + 1 EOBs. No function recurses, so trees may be of any depth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -309,8 +307,7 @@ def _rows(nodes: Nodes, k: int) -> list[list[int]]:
     reached = sum(map(len, levels(nodes)))
     if reached != len(nodes):
         raise EspalierError(f"only {reached} of {len(nodes)} nodes are below the root")
-    rows: list[list[int]] = nodes.tolist()
-    return rows
+    return nodes.tolist()
 
 
 def _check_one_parent(below: Sequence[int], size: int) -> None:

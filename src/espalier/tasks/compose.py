@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from espalier.datasets.structure.data import StructureView
-from espalier.datasets.structure.encode import words_and_tags
+from espalier.datasets.structure.data import StructureBatch, StructureData, StructureView
+from espalier.datasets.structure.encode import StructureSettings, words_and_tags
 from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.io.errors import ConfigError
@@ -23,10 +23,11 @@ from espalier.metrics.family import statistics_of
 from espalier.metrics.structure import HEADLINE, Likelihood, library_scores, likelihood_statistics, structure_families
 from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.tasks.chance import chance_seeds, known_rows
-from espalier.tasks.compose_decoder import ComposeDecoder
+from espalier.tasks.compose_decoder import ComposeDecoder, ComposeModel
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.sequence_search import decode
 from espalier.tasks.settings import Scoring
+from espalier.tasks.task import Task
 from espalier.text.language import Language, join_tokens, tokens_of
 
 if TYPE_CHECKING:
@@ -34,12 +35,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.corpora.records import Sentence
-    from espalier.datasets.structure.data import StructureBatch, StructureData
-    from espalier.datasets.structure.encode import StructureSettings
     from espalier.datasets.structure.vocabulary import StructureVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.models.contract import NetworkSettings
-    from espalier.tasks.compose_decoder import ComposeModel
 
 
 class ComposeScoring(Scoring):
@@ -49,13 +47,12 @@ class ComposeScoring(Scoring):
     padded: int = Field(0, ge=0, le=65_536)
 
 
-class ComposeTask:
+class ComposeTask(Task):
     """One text for the template of each record."""
 
     encodings = ("structure",)
     decoder, scoring = ComposeDecoder, ComposeScoring
     dev_likelihood = True
-    judge = None
     likelihood_columns = ("nll", "tokens", "word_nll", "words", "own_weight")
 
     def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow[StructureView]]:

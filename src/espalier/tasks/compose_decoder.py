@@ -1,24 +1,18 @@
 """Settings of decoding texts under structures. The search is in `sequence_search.py`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from espalier.datasets.structure.data import StructureView
+from espalier.datasets.structure.data import StructureBatch, StructureView
 from espalier.datasets.structure.encode import StructureSettings
+from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
-from espalier.models.contract import NetworkSettings
+from espalier.models.contract import ChainModel, NetworkSettings
 from espalier.tasks.settings import Decoder
 
-if TYPE_CHECKING:
-    from espalier.datasets.structure.data import StructureBatch
-    from espalier.datasets.structure.vocabulary import StructureVocabulary
-    from espalier.models.contract import ChainModel
-
-    ComposeModel: TypeAlias = ChainModel[StructureBatch, StructureVocabulary, StructureView, Any]
+ComposeModel: TypeAlias = ChainModel[StructureBatch, StructureVocabulary, StructureView, Any]
 
 
 class ComposeDecoder(Decoder[NetworkSettings[StructureView], StructureSettings]):

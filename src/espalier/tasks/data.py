@@ -98,8 +98,6 @@ class Outputs(Generic[Data_co]):
     Attributes:
         table: one row per hypothesis: `id`, `cluster`, `seed`, `sample`, `text`, the task's columns, and the
             likelihood of the record's reference.
-        language: language of the texts.
-        seed: seed of the run.
         annotations: parses of the texts, row by row, or None.
         dev: likelihoods of the dev references, or None if the task has no `dev_likelihood`.
         lexicon: folder of a source for looking up words (WordNet, couyun), or None.

@@ -40,12 +40,8 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
     """The decoding of one model.
 
     Attributes:
-        task: the task.
         model: a network or an n-gram model.
-        decoder: validated settings of the task's decoder.
         options: settings of the run that all tasks share.
-        seed: seed of the model.
-        device: device of the model.
         follow: wraps the iteration over batches, for example with a progress bar.
     """
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.corpora.records import words_of
-from espalier.datasets.dialogue.data import DialogueView
+from espalier.corpora.records import Pair, words_of
+from espalier.datasets.dialogue.data import DialogueBatch, DialogueData, DialogueView
 from espalier.io.errors import ConfigError
 from espalier.metrics.dialogue import HEADLINE, library_scores, reply_families
 from espalier.metrics.replies import Replies
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
-from espalier.tasks.dialogue_decoder import DialogueDecoder, DialogueNetwork, length_of
+from espalier.tasks.dialogue_decoder import DialogueDecoder, DialogueModel, length_of
 from espalier.tasks.dialogue_likelihood import batch_nats, exact_nats, mutual_information, recalls, sampled_posts
 from espalier.tasks.settings import Scoring
+from espalier.tasks.task import Task
 from espalier.tasks.training_replies import reply_columns, training_replies
 from espalier.text.language import Language
 
@@ -24,23 +24,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.corpora.records import Pair
-    from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
-    from espalier.datasets.dialogue.encode import DialogueSettings
     from espalier.datasets.ragged import IntArray
     from espalier.datasets.vocabulary import WordVocabulary
-    from espalier.tasks.dialogue_decoder import DialogueModel
     from espalier.tasks.dialogue_likelihood import FloatArray
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
 
-class DialogueTask:
+class DialogueTask(Task):
     """The best replies to each post."""
 
     encodings = ("dialogue",)
     decoder, scoring = DialogueDecoder, Scoring
-    dev_likelihood = False
-    judge = None
     likelihood_columns = ("nll", "words", "exact", "recall")
 
     def ngrams(self, vocabulary: WordVocabulary) -> Mapping[str, NGramRow[DialogueView]]:
@@ -53,10 +47,6 @@ class DialogueTask:
     def writes_words(self, language: Language) -> bool:
         """Always: texts are words joined by spaces."""
         return True
-
-    def needs_annotation(self, network: DialogueNetwork, dataset: DialogueSettings) -> bool:
-        """Never: replies are scored without parses."""
-        return False
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
 
@@ -92,10 +82,22 @@ class DialogueTask:
             for post, group in places.items()
         ]
         references = [" ".join(words_of(record, "target")) for record in ready.records]
-        measure = _Measure(model, ready.data, posts, references)
         prompts = np.array([group[0] for group in places.values()])
-        rerank = _Rerank(model, ready.data, posts, decoder) if decoder.mmi else None
-        return [Inputs(ready.data, prompts, rows, options.samples, rerank, measure)]
+
+        def measure(places: IntArray) -> dict[str, FloatArray]:
+            """Sums over all trees of short references, and whether the true reply ranks first of ten."""
+            return {
+                "exact": exact_nats(model, ready.data, places),
+                "recall": recalls(model, ready.data, posts, references, places),
+            }
+
+        def rerank(prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
+            """The replies of each beam in the order of their mutual information."""
+            chosen = sampled_posts(ready.data.ids, posts)
+            values = mutual_information(model, ready.data, chosen, rows, decoder.mmi)
+            return reranked(rows, values, decoder)
+
+        return [Inputs(ready.data, prompts, rows, options.samples, rerank if decoder.mmi else None, measure)]
 
     def generate(
         self, model: DialogueModel, batch: DialogueBatch, decoder: DialogueDecoder, seeds: Sequence[int]
@@ -168,37 +170,6 @@ class DialogueTask:
             "missing": int(table["score"].isna().sum()),
             "cut": int((table["cut"] != "").sum()),
         }
-
-
-@dataclass(frozen=True)
-class _Measure:
-    """`Inputs.measure`: sums over all trees of short references, and whether the true reply ranks first of ten."""
-
-    model: DialogueModel
-    data: DialogueData
-    posts: Sequence[str]
-    references: Sequence[str]
-
-    def __call__(self, places: IntArray) -> dict[str, FloatArray]:
-        return {
-            "exact": exact_nats(self.model, self.data, places),
-            "recall": recalls(self.model, self.data, self.posts, self.references, places),
-        }
-
-
-@dataclass(frozen=True)
-class _Rerank:
-    """`Inputs.rerank`: reranks the replies of a beam by mutual information."""
-
-    model: DialogueModel
-    data: DialogueData
-    posts: Sequence[str]
-    decoder: DialogueDecoder
-
-    def __call__(self, prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
-        chosen = sampled_posts(self.data.ids, self.posts)
-        values = mutual_information(self.model, self.data, chosen, rows, self.decoder.mmi)
-        return reranked(rows, values, self.decoder)
 
 
 def reranked(

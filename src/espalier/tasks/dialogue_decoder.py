@@ -1,27 +1,21 @@
 """Settings of decoding replies. The search is in `dialogue_search.py`, which imports torch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from espalier.datasets.dialogue.data import ARITY, DialogueView
+from espalier.datasets.dialogue.data import ARITY, DialogueBatch, DialogueView
 from espalier.datasets.dialogue.encode import DialogueSettings
+from espalier.datasets.vocabulary import WordVocabulary
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL, MAX_MMI
 from espalier.io.errors import ConfigError
-from espalier.models.contract import NetworkSettings
+from espalier.models.contract import ChainModel, NetworkSettings, TreeModel
 from espalier.tasks.settings import Decoder
 
-if TYPE_CHECKING:
-    from espalier.datasets.dialogue.data import DialogueBatch
-    from espalier.datasets.vocabulary import WordVocabulary
-    from espalier.models.contract import ChainModel, TreeModel
-
-    DialogueChain: TypeAlias = ChainModel[DialogueBatch, WordVocabulary, DialogueView, Any]
-    DialogueTree: TypeAlias = TreeModel[DialogueBatch, WordVocabulary, DialogueView, Any, Any]
-    DialogueModel: TypeAlias = DialogueChain | DialogueTree
+DialogueChain: TypeAlias = ChainModel[DialogueBatch, WordVocabulary, DialogueView, Any]
+DialogueTree: TypeAlias = TreeModel[DialogueBatch, WordVocabulary, DialogueView, Any, Any]
+DialogueModel: TypeAlias = DialogueChain | DialogueTree
 
 
 class DialogueNetwork(NetworkSettings[DialogueView], Protocol):
@@ -30,7 +24,6 @@ class DialogueNetwork(NetworkSettings[DialogueView], Protocol):
     @property
     def context(self) -> str:
         """What the model reads of the post at every step."""
-        ...
 
 
 class DialogueDecoder(Decoder[DialogueNetwork, DialogueSettings]):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.dialogue.data import ARITY, DialogueData
+from espalier.datasets.dialogue.data import ARITY, DialogueBatch, DialogueData
 from espalier.datasets.ragged import IntArray, Ragged
-from espalier.datasets.vocabulary import UNK
+from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.io.hashing import seed_from
 from espalier.metrics.dialogue import EXACT_WORDS
 from espalier.models.contract import is_tree
@@ -26,8 +26,6 @@ from espalier.tasks.likelihood import measured
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from espalier.datasets.dialogue.data import DialogueBatch
-    from espalier.datasets.vocabulary import WordVocabulary
     from espalier.tasks.dialogue_decoder import DialogueModel
     from espalier.tasks.dialogue_search import ReplyHypothesis
 

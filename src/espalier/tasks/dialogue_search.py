@@ -1,28 +1,27 @@
 """The search for replies: chains by beam search, trees by its generalization (X2Tree, "Tree Generation")."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import torch
 
-from espalier.datasets.dialogue.data import ARITY, MISSING
-from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
+from espalier.datasets.dialogue.data import ARITY, MISSING, DialogueBatch
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
 from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.decoding.constraints.preorder import Preorder
 from espalier.decoding.tree_beam import tree_beam
+from espalier.decoding.tree_hypotheses import TreeHypothesis
 from espalier.models.contract import is_tree
-from espalier.syntax.ternary import flatten, heads_of, read_preorder
-from espalier.tasks.dialogue_decoder import DialogueDecoder, check_arity, length_of
-
-if TYPE_CHECKING:
-    from espalier.datasets.dialogue.data import DialogueBatch
-    from espalier.datasets.vocabulary import WordVocabulary
-    from espalier.decoding.tree_hypotheses import TreeHypothesis
-    from espalier.syntax.ternary import Nodes
-    from espalier.tasks.dialogue_decoder import DialogueChain, DialogueModel, DialogueTree
+from espalier.syntax.ternary import Nodes, flatten, heads_of, read_preorder
+from espalier.tasks.dialogue_decoder import (
+    DialogueChain,
+    DialogueDecoder,
+    DialogueModel,
+    DialogueTree,
+    check_arity,
+    length_of,
+)
 
 #: Ids that no reply contains.
 NEVER: Final = (PAD, UNK, BOS, SEP)

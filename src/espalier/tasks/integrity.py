@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.datasets.verse.data import VerseData
+from espalier.datasets.verse.data import VerseBatch, VerseData
 from espalier.datasets.verse.frames import Frame, target_of
 from espalier.datasets.vocabulary import SEP
 from espalier.io.errors import ConfigError
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.datasets.verse.data import VerseBatch
     from espalier.datasets.verse.encode import VerseSettings
     from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.models.contract import NetworkSettings

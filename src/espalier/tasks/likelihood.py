@@ -37,9 +37,6 @@ def measured(
     Args:
         measure: function from a model and a batch to (batch,) values of each quantity: `Task.likelihood`,
             `Judge.measure`.
-        data: a split.
-        places: indices of the measured rows.
-        device: device of the model.
         follow: wraps the iteration over batches, for example with a progress bar.
     """
     import torch

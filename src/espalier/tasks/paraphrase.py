@@ -16,23 +16,21 @@ from espalier.syntax.constituency import read_tree, template
 from espalier.tasks.candidates import RANKING
 from espalier.tasks.data import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.paraphrase_baselines import TEXT_VIEW, baseline_rows
-from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.paraphrase_decoder import PairDecoder, PairModel
 from espalier.tasks.paraphrase_scoring import PairScoring, counts_of, segments_of
+from espalier.tasks.task import Task
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from espalier.corpora.records import Pair
     from espalier.datasets.pairs.data import PairBatch, PairData, PairView
     from espalier.datasets.pairs.encode import PairSettings
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.granularity import GranularityValues
     from espalier.models.contract import NetworkSettings
-    from espalier.tasks.data import Ready
-    from espalier.tasks.paraphrase_decoder import PairDecoder, PairModel
 
 
 def guides_of(
@@ -84,13 +82,11 @@ def _tops(records: Sequence[Pair], levels: int) -> list[str]:
     return [template(read_tree(record.target_tree, words=False), levels) for record in records]
 
 
-class ParaphraseTask:
+class ParaphraseTask(Task):
     """Texts guided by trees, or trees expanded from templates."""
 
     encodings = ("pairs",)
     decoder, scoring = PairDecoder, PairScoring
-    dev_likelihood = False
-    judge = None
     likelihood_columns = ("nll", "tokens")
 
     def ngrams(self, vocabulary: PairVocabulary) -> Mapping[str, NGramRow[PairView]]:

@@ -11,17 +11,14 @@ from espalier.datasets.pairs.data import PairData, PairView, top_levels
 from espalier.datasets.ragged import IntArray, Ragged
 from espalier.metrics.ibleu import cleaned
 from espalier.tasks.chance import chance_seeds, known_rows
-from espalier.tasks.data import BaselineRow
+from espalier.tasks.data import BaselineRow, Ready
 from espalier.tasks.training_pairs import TrainingPairs
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from espalier.corpora.records import Pair
-    from espalier.datasets.pairs.data import PairData
     from espalier.datasets.pairs.vocabulary import PairVocabulary
-    from espalier.datasets.ragged import IntArray
-    from espalier.tasks.data import Ready
 
 
 def exemplars(wanted: Ragged, train: PairData, levels: int) -> IntArray:

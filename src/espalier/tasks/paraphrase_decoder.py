@@ -1,24 +1,18 @@
 """Settings of decoding paraphrases and their trees. The search is in `paraphrase_search.py`, which imports torch."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from espalier.datasets.pairs.data import PairView
+from espalier.datasets.pairs.data import PairBatch, PairView
 from espalier.datasets.pairs.encode import PairSettings
+from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.decoding.bounds import CANDIDATES, MAX_BEAM, MAX_CANDIDATES, MAX_LENGTH_POWER
 from espalier.io.errors import ConfigError
-from espalier.models.contract import NetworkSettings
+from espalier.models.contract import ChainModel, NetworkSettings
 from espalier.tasks.settings import Decoder
 
-if TYPE_CHECKING:
-    from espalier.datasets.pairs.data import PairBatch
-    from espalier.datasets.pairs.vocabulary import PairVocabulary
-    from espalier.models.contract import ChainModel
-
-    PairModel: TypeAlias = ChainModel[PairBatch, PairVocabulary, PairView, Any]
+PairModel: TypeAlias = ChainModel[PairBatch, PairVocabulary, PairView, Any]
 
 
 class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):

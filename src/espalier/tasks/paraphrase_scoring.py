@@ -1,12 +1,11 @@
 """Scoring of paraphrases and trees."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
 from espalier.corpora.leakage import letters_of
+from espalier.datasets.pairs.data import PairData
 from espalier.io.errors import DataError
 from espalier.metrics.expansion import FAMILIES
 from espalier.metrics.family import by_part, statistics_of
@@ -25,9 +24,6 @@ from espalier.metrics.texts import Pairs
 from espalier.tasks.data import SEGMENT_COLUMNS, Outputs, Segments
 from espalier.tasks.settings import Scoring
 from espalier.tasks.training_pairs import TrainingPairs
-
-if TYPE_CHECKING:
-    from espalier.datasets.pairs.data import PairData
 
 
 class PairScoring(Scoring):

@@ -1,29 +1,22 @@
 """The search for paraphrases and their trees, by beam search under a constraint."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
+from espalier.datasets.pairs.data import PairBatch, PairView
+from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.decoding.beam import beam_search
+from espalier.decoding.beam import Hypothesis, beam_search
 from espalier.decoding.constraints.brackets import Brackets
-from espalier.decoding.constraints.constraint import ForbiddenTokens
+from espalier.decoding.constraints.constraint import Constraint, ForbiddenTokens
 from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
 from espalier.decoding.sampling import hypotheses
 from espalier.io.hashing import seed_from
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.levels import TreeError
-from espalier.tasks.paraphrase_decoder import PairDecoder, check_constraint
-
-if TYPE_CHECKING:
-    from espalier.datasets.pairs.data import PairBatch, PairView
-    from espalier.datasets.pairs.vocabulary import PairVocabulary
-    from espalier.decoding.beam import Hypothesis
-    from espalier.decoding.constraints.constraint import Constraint
-    from espalier.tasks.paraphrase_decoder import PairModel
+from espalier.tasks.paraphrase_decoder import PairDecoder, PairModel, check_constraint
 
 
 def search(

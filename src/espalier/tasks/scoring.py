@@ -1,7 +1,5 @@
 """Scores of outputs: statistics of each segment, and the metrics computed from them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -25,9 +23,6 @@ def scored(
     kind: ScoringTask[Data_, Any, Any, Scoring_], outputs: Outputs[Data_], scoring: Scoring_
 ) -> tuple[pd.DataFrame, dict[str, float], dict[str, Any]]:
     """The scores of outputs.
-
-    Args:
-        scoring: the task's settings.
 
     Returns:
         A table of statistics with one row per segment; the metrics that DVC compares; and the details of all metrics,

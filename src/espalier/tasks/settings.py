@@ -1,7 +1,5 @@
 """The bases of the settings of decoding and of scoring: `decoder` and `scoring` of a run in params.yaml."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -32,7 +30,6 @@ class Decoder(Settings, Generic[Network, Dataset]):
 
         Args:
             network, dataset: validated settings of the run's model, and of the decoded dataset.
-            samples: number of samples of the run.
 
         Raises:
             ConfigError: settings do not fit; `where` is the key in the run's entry, such as "decoder.beam".
@@ -43,7 +40,6 @@ class Decoder(Settings, Generic[Network, Dataset]):
 
         Args:
             network: validated settings of the run's model.
-            samples: number of samples of the run.
             guidance: key of the run that guides this one, or None.
         """
         return {"protocol": "", **self.changed(()), "samples": samples if samples > 1 else None}

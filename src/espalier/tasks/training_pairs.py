@@ -5,8 +5,6 @@ Texts are compared by their letters, as for leakage; texts without letters are c
 model can then memorize the paraphrase although the pair itself is not in training.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from espalier.corpora.leakage import letters_of

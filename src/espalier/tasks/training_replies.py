@@ -32,7 +32,6 @@ class Nearest:
     Args:
         texts: word ids of the texts; at least one text.
         ids: ids of the texts, used to break ties.
-        size: the number of word ids.
     """
 
     def __init__(self, texts: Ragged, ids: list[str], size: int) -> None:
@@ -77,7 +76,6 @@ def training_replies(table: pd.DataFrame, data: DialogueData, train: DialogueDat
 
     Args:
         table: output table; `sample` is the rank in the list.
-        data: the decoded rows.
 
     Raises:
         DataError: every reply has an unknown word.

@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from espalier.datasets.verse.data import View
+from espalier.datasets.verse.data import VerseBatch, VerseData, View
 from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.metrics.family import statistics_of
 from espalier.metrics.perplexity import Perplexity, perplexity_statistics
 from espalier.metrics.prosody import Prosody, fitting, marked_places
 from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods, Verses
-from espalier.metrics.verse import HEADLINE, KEYS, by_format, verse_families
+from espalier.metrics.verse import HEADLINE, by_format, verse_families
+from espalier.metrics.verse_format import FormatAccuracy
 from espalier.tasks.chance import RandomWords, chance_seeds
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.integrity import VerseJudge
 from espalier.tasks.sequence_search import decode
 from espalier.tasks.settings import Scoring
+from espalier.tasks.task import Task
 from espalier.tasks.verse_search import VerseDecoder, inputs_of, text_of, verse_constraint
 from espalier.text.language import Language
 from espalier.verse.format import fill, format_of
@@ -29,11 +31,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from espalier.corpora.records import Verse
-    from espalier.datasets.verse.data import VerseBatch, VerseData
-    from espalier.datasets.verse.encode import VerseSettings
     from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.decoding.beam import Hypothesis
-    from espalier.models.contract import NetworkSettings
     from espalier.tasks.verse_search import VerseModel
     from espalier.verse.books import Books
 
@@ -53,55 +52,6 @@ class VerseScoring(Scoring):
     rhyme_rule: Rule = "strict"
 
 
-def segments_of(outputs: Outputs[VerseData], scoring: VerseScoring) -> list[Segments]:
-    """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
-
-    Format, rhyme and perplexity are also computed separately for texts whose format occurs in training and for texts
-    with a new format. With a rhyme book, rows also have the columns of `marked_places`. If formats keep words, there
-    are statistics of the kept words.
-    """
-    table, dev = outputs.table, outputs.dev
-    keys = list(SEGMENT_COLUMNS)
-    verses = Verses(
-        table["reference"].tolist(),
-        table["text"].tolist(),
-        table["rhyme"].tolist(),
-        language=outputs.language,
-        likelihood=_likelihood(table),
-        draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
-        tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
-        books=outputs.lexicon,
-        templates=table["template"].tolist() if "template" in table else None,
-        marks=_mark_likelihoods(table),
-        seeds=table["seed"].tolist(),
-        samples=table["sample"].tolist(),
-    )
-    wanted = verse_families(verses, rules=scoring.rules, seed=outputs.seed, rule=scoring.rhyme_rule)
-    families = statistics_of(wanted, verses)
-    if (train := outputs.training()) is not None:
-        families |= by_format(families, train.has_formats(table["reference"].tolist()))
-    places: dict[str, list[str]] = {}
-    if Prosody() in families and outputs.lexicon is not None:
-        places = marked_places(table["tune"].tolist(), table["text"].tolist(), outputs.lexicon)
-    test = Segments(table[keys].assign(**places), families)
-    if dev is None:
-        return [test]
-    return [test, Segments(dev[keys], {Perplexity("dev"): perplexity_statistics(_likelihood(dev))})]
-
-
-def counts_of(outputs: Outputs[VerseData]) -> dict[str, int]:
-    """The numbers of distinct texts and clusters. A deterministic search writes one text for each frame.
-
-    With a rhyme book, also the numbers of poems whose tune is in the form book, and of those that fit a variant.
-    """
-    table = outputs.table
-    counts = {"distinct": int(table["text"].nunique()), "clusters": int(table["cluster"].nunique())}
-    if outputs.lexicon is None or outputs.language != "zh":
-        return counts
-    poems = table.drop_duplicates("id")
-    return counts | dict(fitting(poems["tune"].tolist(), poems["reference"].tolist(), outputs.lexicon))
-
-
 def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
     return CorpusLikelihood(*(table[name].tolist() for name in LIKELIHOOD))
 
@@ -112,7 +62,7 @@ def _mark_likelihoods(table: pd.DataFrame) -> MarkLikelihoods:
     return MarkLikelihoods(*(table[name].tolist() if name in table else [0] * len(table) for name in columns))
 
 
-class VerseTask:
+class VerseTask(Task):
     """Texts in the formats of a corpus's poems."""
 
     encodings = ("verse",)
@@ -127,10 +77,6 @@ class VerseTask:
 
     def writes_words(self, language: Language) -> bool:
         """Never: the parser segments units into words."""
-        return False
-
-    def needs_annotation(self, network: NetworkSettings[View], dataset: VerseSettings) -> bool:
-        """Never: verse is scored without parses."""
         return False
 
     # --- Decoding ----------------------------------------------------------------------------------------------------
@@ -188,10 +134,6 @@ class VerseTask:
             "words": words.sum(1),
         }
 
-    def facts(self, model: VerseModel) -> dict[str, str]:
-        """An empty mapping."""
-        return {}
-
     def baselines(
         self, table: pd.DataFrame, ready: Ready[Verse, VerseData], train: VerseData, seed: int
     ) -> Mapping[str, BaselineRow]:
@@ -207,20 +149,59 @@ class VerseTask:
             "chance": BaselineRow(
                 "training words drawn at random into the reference's format",
                 {"text": texts},
-                given=tuple(key for key in KEYS if key.startswith("format_")),
+                given=tuple(metric.name for metric in FormatAccuracy("songci").metrics),
             ),
         }
 
     # --- Scoring -----------------------------------------------------------------------------------------------------
 
     def statistics(self, outputs: Outputs[VerseData], scoring: VerseScoring) -> list[Segments]:
-        """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split."""
-        return segments_of(outputs, scoring)
+        """Format, rhyme, variety, Integrity and perplexity of each text; perplexity of each poem of the dev split.
+
+        Format, rhyme and perplexity are also computed separately for texts whose format occurs in training and for
+        texts with a new format. With a rhyme book, rows also have the columns of `marked_places`. If formats keep
+        words, there are statistics of the kept words.
+        """
+        table, dev = outputs.table, outputs.dev
+        keys = list(SEGMENT_COLUMNS)
+        verses = Verses(
+            table["reference"].tolist(),
+            table["text"].tolist(),
+            table["rhyme"].tolist(),
+            language=outputs.language,
+            likelihood=_likelihood(table),
+            draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
+            tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
+            books=outputs.lexicon,
+            templates=table["template"].tolist() if "template" in table else None,
+            marks=_mark_likelihoods(table),
+            seeds=table["seed"].tolist(),
+            samples=table["sample"].tolist(),
+        )
+        wanted = verse_families(verses, rules=scoring.rules, seed=outputs.seed, rule=scoring.rhyme_rule)
+        families = statistics_of(wanted, verses)
+        if (train := outputs.training()) is not None:
+            families |= by_format(families, train.has_formats(table["reference"].tolist()))
+        places: dict[str, list[str]] = {}
+        if Prosody() in families and outputs.lexicon is not None:
+            places = marked_places(table["tune"].tolist(), table["text"].tolist(), outputs.lexicon)
+        test = Segments(table[keys].assign(**places), families)
+        if dev is None:
+            return [test]
+        return [test, Segments(dev[keys], {Perplexity("dev"): perplexity_statistics(_likelihood(dev))})]
 
     def headline(self, outputs: Outputs[VerseData]) -> Mapping[str, str]:
         """Perplexity, format, rhyme, variety."""
         return HEADLINE
 
     def counts(self, outputs: Outputs[VerseData], scoring: VerseScoring) -> dict[str, int]:
-        """The numbers of distinct texts and clusters; with a rhyme book, of poems that fit the form of their tune."""
-        return counts_of(outputs)
+        """The numbers of distinct texts and clusters. A deterministic search writes one text for each frame.
+
+        With a rhyme book, also the numbers of poems whose tune is in the form book, and of those that fit a variant.
+        """
+        table = outputs.table
+        counts = {"distinct": int(table["text"].nunique()), "clusters": int(table["cluster"].nunique())}
+        if outputs.lexicon is None or outputs.language != "zh":
+            return counts
+        poems = table.drop_duplicates("id")
+        return counts | dict(fitting(poems["tune"].tolist(), poems["reference"].tolist(), outputs.lexicon))

@@ -17,18 +17,18 @@ from pydantic import Field
 
 from espalier.corpora.linked import linked
 from espalier.datasets.ragged import Ragged
-from espalier.datasets.verse.data import View
+from espalier.datasets.verse.data import VerseBatch, VerseData, View
 from espalier.datasets.verse.encode import VerseSettings
 from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.vocabulary import SEP, UNK
 from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
-from espalier.models.contract import NetworkSettings
+from espalier.models.contract import ChainModel, NetworkSettings
 from espalier.tasks.data import Inputs, Ready, RunOptions
 from espalier.tasks.settings import Decoder
 from espalier.text.language import is_mark
-from espalier.verse.books import Book
+from espalier.verse.books import Book, Books
 from espalier.verse.ci_books import open_books
 from espalier.verse.copies import read_copies
 from espalier.verse.format import BLANK, RHYME, Format, format_of, with_copies
@@ -38,12 +38,9 @@ from espalier.verse.text import pattern_of, verse_of
 
 if TYPE_CHECKING:
     from espalier.corpora.records import Verse
-    from espalier.datasets.verse.data import VerseBatch, VerseData
     from espalier.datasets.verse.vocabulary import VerseVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.constraints.constraint import Constraint
-    from espalier.models.contract import ChainModel
-    from espalier.verse.books import Books
 
     VerseModel: TypeAlias = ChainModel[VerseBatch, VerseVocabulary, View, Any]
 

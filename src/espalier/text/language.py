@@ -1,7 +1,5 @@
 """Languages: their names, their scripts, their tokens, and which tokens are marks."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Normal forms of texts: case and width folded, marks in ASCII, characters Simplified."""
 
-from __future__ import annotations
-
 import unicodedata
 from functools import cache
 from typing import Any, Literal

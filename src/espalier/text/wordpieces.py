@@ -1,7 +1,5 @@
 """BERT's word pieces, and conversion between ids and text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path

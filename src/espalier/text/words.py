@@ -1,7 +1,5 @@
 """The words of a sentence: joining, estimated number, repetitions, stems."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache

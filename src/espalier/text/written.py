@@ -1,7 +1,5 @@
 """English verse as people write it, from verse as models write it: in small letters, with spaces before its marks."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

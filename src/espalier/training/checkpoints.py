@@ -4,8 +4,6 @@ The hash is stored in a JSON manifest, which is written after the file. A checkp
 hash is damaged, and the previous one is used.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from dataclasses import dataclass

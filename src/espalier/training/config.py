@@ -1,19 +1,17 @@
 """Settings of training: the key `training` of a model in params.yaml."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from espalier.io.validation import Strict
 
 #: The decay of a moving average.
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
 
-class TrainingConfig(BaseModel):
+class TrainingConfig(Strict):
     """Settings of a training. Every setting can change the weights."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: Of a model that starts from another one. "same": both have one vocabulary. "mapped": rows of words and symbols
     #: that both have are copied; the others start as they do in a model that starts from none.

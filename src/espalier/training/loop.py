@@ -1,7 +1,5 @@
 """The training loop, under Accelerate: seeded, resumable bit for bit, for every model of the contract."""
 
-from __future__ import annotations
-
 import math
 import sys
 import time
@@ -36,11 +34,9 @@ class Examples(Protocol):
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """(examples,) number of tokens of each example."""
-        ...
 
     def collate(self, indices: npt.NDArray[np.int64], rng: np.random.Generator | None) -> Batch:
         """The batch of the given examples as the model reads it. `rng` is None in evaluation."""
-        ...
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """Optimizers and learning-rate schedules."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

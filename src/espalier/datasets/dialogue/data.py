@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -86,12 +86,8 @@ class DialogueData(RaggedSplit[WordVocabulary]):
 
     @classmethod
     def of(
-        cls,
-        ids: Sequence[str],
-        columns: dict[str, list[npt.ArrayLike]],
-        vocabulary: WordVocabulary,
-        arity: int = ARITY,
-    ) -> DialogueData:
+        cls, ids: Sequence[str], columns: dict[str, list[npt.ArrayLike]], vocabulary: WordVocabulary, arity: int = ARITY
+    ) -> Self:
         """Build a split from a list of arrays for each column."""
         return cls(list(ids), {name: Ragged.of(columns[name]) for name in cls.COLUMNS}, vocabulary, arity)
 

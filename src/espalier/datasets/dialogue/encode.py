@@ -1,7 +1,5 @@
 """Encodes posts and responses as words, and responses as canonical ternary trees (X2Tree)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
@@ -11,7 +9,7 @@ from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
 from espalier.datasets.dialogue.data import ARITY, DialogueData
-from espalier.datasets.encoding import Encoded, Extras, Settings
+from espalier.datasets.encoding import Encoded, Encoding, Settings
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.syntax.dependency import Dependencies, mistake
 from espalier.syntax.depths import depths_by_length, depths_of_tree
@@ -45,7 +43,7 @@ class DialogueSettings(Settings):
         return self
 
 
-class DialogueEncoding:
+class DialogueEncoding(Encoding[Pair, DialogueSettings, WordVocabulary, DialogueData]):
     """Words of both sides, and the ternary trees of the responses."""
 
     settings, record, vocabulary, split = DialogueSettings, Pair, WordVocabulary, DialogueData
@@ -56,10 +54,6 @@ class DialogueEncoding:
         """The most frequent words of both sides (28,000 in X2Tree, with a coverage of 97 %)."""
         tokens = (word for row in records for side in SIDES for word in words_of(row, side))
         return WordVocabulary.most_frequent(tokens, language, max_words=settings.words, coverage=settings.coverage)
-
-    def training_records(self, records: Sequence[Pair], settings: DialogueSettings) -> Sequence[Pair]:
-        """The pairs, unchanged."""
-        return records
 
     def encode(
         self, records: Sequence[Pair], vocabulary: WordVocabulary, settings: DialogueSettings
@@ -85,10 +79,6 @@ class DialogueEncoding:
             for name, value in zip(DialogueData.COLUMNS, parts, strict=True):
                 columns[name].append(value)
         return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, {"lifted": lifted})
-
-    def extras(self, records: Sequence[Pair], settings: DialogueSettings) -> Extras:
-        """An empty mapping."""
-        return {}
 
     def counts(self, split: DialogueData) -> Mapping[str, float]:
         """The number of words of the responses, and the percentage of known words of each side."""

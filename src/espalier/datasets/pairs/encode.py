@@ -1,7 +1,5 @@
 """Encodes pairs as word pieces and, if they have trees, as tree symbols (GuiG, section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 from pydantic import Field, model_validator
 
 from espalier.corpora.records import Pair, Quarantined, words_of
-from espalier.datasets.encoding import Encoded, Extras, Settings
+from espalier.datasets.encoding import Encoded, Encoding, Extras, Settings
 from espalier.datasets.pairs.data import PairData
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.pairs.vocabulary import MAX_PIECES, PairVocabulary
@@ -62,7 +60,7 @@ class PairSettings(Settings):
         return self
 
 
-class PairEncoding:
+class PairEncoding(Encoding[Pair, PairSettings, PairVocabulary, PairData]):
     """Word pieces of both sides, and symbols of their trees."""
 
     settings, record, vocabulary, split = PairSettings, Pair, PairVocabulary, PairData
@@ -138,10 +136,6 @@ class PairEncoding:
         symbols = vocabulary.symbols
         trees = {"labels": len(symbols.labels), "levels": symbols.levels} if symbols else {}
         return {"pieces": vocabulary.text_size, **trees}
-
-    def measures(self, split: PairData) -> Mapping[str, Any]:
-        """An empty mapping."""
-        return {}
 
 
 def tree_encoder(vocabulary: PairVocabulary) -> Callable[[str], list[int]]:

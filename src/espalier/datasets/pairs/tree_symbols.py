@@ -5,12 +5,10 @@ so one symbol stands for both, and a tree is one row of ids. Ids 0 to 3 are PAD,
 vocabulary; UNK is never written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +40,7 @@ class TreeSymbols:
     ends: tuple[bool, ...]
 
     @classmethod
-    def build(cls, trees: Iterable[Tree], depth: int) -> TreeSymbols:
+    def build(cls, trees: Iterable[Tree], depth: int) -> Self:
         """Build from the training trees. Labels of equal frequency are in code-point order."""
         counts, opens, ends = dict[str, int](), set[str](), set[str]()
         for tree in trees:

@@ -1,11 +1,10 @@
 """The vocabulary of a model of pairs: word pieces of texts, and symbols of trees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +36,6 @@ class PairVocabulary:
     Attributes:
         pieces: the tokenizer as JSON of the library `tokenizers`.
         symbols: symbols of the trees of both sides; None if the pairs have no trees.
-        language: language of the texts.
         lower: whether texts are lower-cased before they are encoded.
         kept: ids, in the tokenizer, of the BERT pieces in this vocabulary, in ascending order; empty for learnt pieces.
     """
@@ -51,7 +49,7 @@ class PairVocabulary:
     @classmethod
     def build(
         cls, texts: Iterable[str], symbols: TreeSymbols | None, language: Language, *, pieces: int, lower: bool
-    ) -> PairVocabulary:
+    ) -> Self:
         """Learn the merges from the training texts.
 
         Args:
@@ -73,7 +71,7 @@ class PairVocabulary:
     @classmethod
     def published(
         cls, texts: Sequence[str], symbols: TreeSymbols | None, language: Language, *, file: Path, min_count: int
-    ) -> PairVocabulary:
+    ) -> Self:
         """The pieces of an uncased BERT vocabulary that occur at least `min_count` times in the training texts.
 
         Args:
@@ -209,7 +207,7 @@ class PairVocabulary:
         write_json(path, value | ({"kept": list(self.kept)} if self.kept else {}))
 
     @classmethod
-    def load(cls, path: Path) -> PairVocabulary:
+    def load(cls, path: Path) -> Self:
         """Read a vocabulary written by `save`."""
         value = read_json(path)
         try:

@@ -77,7 +77,7 @@ class StructureData(RaggedSplit[StructureVocabulary]):
     @classmethod
     def of(
         cls, ids: Sequence[str], columns: Mapping[str, Sequence[npt.ArrayLike]], vocabulary: StructureVocabulary
-    ) -> StructureData:
+    ) -> Self:
         """Build a split from a list of arrays for each column and structure."""
         return cls(list(ids), {name: Ragged.of(columns[name]) for name in cls.names(vocabulary)}, vocabulary)
 

@@ -1,15 +1,13 @@
 """Encodes tagged texts as tokens and structures (SAT, sections 3.2 and 4.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
 from espalier.corpora.records import Quarantined, Sentence
-from espalier.datasets.encoding import Encoded, Extras, Settings
+from espalier.datasets.encoding import Encoded, Encoding, Settings
 from espalier.datasets.structure.data import StructureData
 from espalier.datasets.structure.structures import STRUCTURES
 from espalier.datasets.structure.vocabulary import TOPIC, UNKNOWN, StructureVocabulary
@@ -47,7 +45,7 @@ class StructureSettings(Settings):
         return names
 
 
-class StructureEncoding:
+class StructureEncoding(Encoding[Sentence, StructureSettings, StructureVocabulary, StructureData]):
     """Tokens, symbols of their structures, topic words, and the length of the prompt."""
 
     settings, record, vocabulary, split = StructureSettings, Sentence, StructureVocabulary, StructureData
@@ -71,10 +69,6 @@ class StructureEncoding:
         }
         tokens = (token for row, _ in words for word in row for token in word)
         return StructureVocabulary.build(tokens, symbols, language, min_count=settings.min_count)
-
-    def training_records(self, records: Sequence[Sentence], settings: StructureSettings) -> Sequence[Sentence]:
-        """The texts, unchanged."""
-        return records
 
     def encode(
         self, records: Sequence[Sentence], vocabulary: StructureVocabulary, settings: StructureSettings
@@ -107,10 +101,6 @@ class StructureEncoding:
         data = StructureData.of(ids, columns, vocabulary)
         return Encoded(data, places, quarantined, {"unknown_symbols": unknown})
 
-    def extras(self, records: Sequence[Sentence], settings: StructureSettings) -> Extras:
-        """An empty mapping."""
-        return {}
-
     def counts(self, split: StructureData) -> Mapping[str, float]:
         """The number of tokens, without end marks, and of unknown tokens."""
         flat = split.columns["target"].flat
@@ -119,10 +109,6 @@ class StructureEncoding:
     def numbers(self, vocabulary: StructureVocabulary) -> Mapping[str, int]:
         """The number of tokens, and of symbols of each structure."""
         return {"words": len(vocabulary.words), **{name: len(table) for name, table in vocabulary.symbols.items()}}
-
-    def measures(self, split: StructureData) -> Mapping[str, Any]:
-        """An empty mapping."""
-        return {}
 
 
 def words_and_tags(row: Sentence) -> tuple[list[list[str]], list[str]]:

@@ -5,11 +5,9 @@ English; in Chinese a property of a word applies to each of its characters. Posi
 model computes them. Add your own in a module listed under `plugins` in params.yaml: `STRUCTURES["mine"] = Mine()`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final, Protocol, Self
 
 from espalier.io.registry import Registry
 from espalier.text.language import Language
@@ -32,7 +30,6 @@ class Structure(Protocol):
             words: the tokens of each word.
             tags: one part of speech for each word.
         """
-        ...
 
 
 class WordBoundaries:
@@ -80,13 +77,12 @@ class StructuredText:
     symbols: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, words: Sequence[Sequence[str]], tags: Sequence[str], names: Iterable[str]) -> StructuredText:
+    def of(cls, words: Sequence[Sequence[str]], tags: Sequence[str], names: Iterable[str]) -> Self:
         """Build from a tagged text.
 
         Args:
             words: the tokens of each word.
             tags: one tag per word.
-            names: names of the structures.
         """
         tokens = tuple(token for word in words for token in word)
         return cls(tokens, {name: tuple(STRUCTURES.find(name).symbols(words, tags)) for name in names})

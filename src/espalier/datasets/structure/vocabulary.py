@@ -1,7 +1,5 @@
 """The vocabulary of structured texts: tokens, and a symbol table for each structure (SAT, section 3.2)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,13 +31,8 @@ class StructureVocabulary(WordVocabulary):
 
     @classmethod
     def build(
-        cls,
-        tokens: Iterable[str],
-        symbols: Mapping[str, Iterable[str]],
-        language: Language,
-        *,
-        min_count: int,
-    ) -> StructureVocabulary:
+        cls, tokens: Iterable[str], symbols: Mapping[str, Iterable[str]], language: Language, *, min_count: int
+    ) -> Self:
         """The tokens that occur at least `min_count` times, and all symbols; the most frequent first."""
         counts = Counter(tokens)
         words = tuple(word for word in ranked(counts) if counts[word] >= min_count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -84,7 +84,7 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         *,
         targets: Sequence[npt.ArrayLike] | None = None,
         titles: Sequence[npt.ArrayLike] | None = None,
-    ) -> VerseData:
+    ) -> Self:
         """Build a split from frames. Without `targets`, target rows are empty."""
         names = (*cls.COLUMNS[1:-1], "tone", *(["copy"] if any((frame.copy >= 0).any() for frame in frames) else []))
         columns = {name: Ragged.of([getattr(frame, name) for frame in frames]) for name in names}

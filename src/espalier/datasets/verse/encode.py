@@ -1,14 +1,12 @@
 """Encodes verse as frames, targets and titles (SongNet, sections 3.1 and 3.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
 from espalier.corpora.records import Quarantined, Verse
-from espalier.datasets.encoding import Encoded, Extras, Settings
+from espalier.datasets.encoding import Encoded, Encoding, Settings
 from espalier.datasets.verse.data import VerseData
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import MAX_SYMBOLS, VerseVocabulary
@@ -35,7 +33,7 @@ class VerseSettings(Settings):
     tones: bool = False
 
 
-class VerseEncoding:
+class VerseEncoding(Encoding[Verse, VerseSettings, VerseVocabulary, VerseData]):
     """Frames, targets and titles of poems."""
 
     settings, record, vocabulary, split = VerseSettings, Verse, VerseVocabulary, VerseData
@@ -53,10 +51,6 @@ class VerseEncoding:
             length=settings.length,
             tones=settings.tones,
         )
-
-    def training_records(self, records: Sequence[Verse], settings: VerseSettings) -> Sequence[Verse]:
-        """The poems, unchanged."""
-        return records
 
     def encode(
         self, records: Sequence[Verse], vocabulary: VerseVocabulary, settings: VerseSettings
@@ -76,10 +70,6 @@ class VerseEncoding:
             titles.append(title_of(row.tune, vocabulary))
         return Encoded(VerseData.of(ids, frames, vocabulary, targets=targets, titles=titles), places, quarantined)
 
-    def extras(self, records: Sequence[Verse], settings: VerseSettings) -> Extras:
-        """An empty mapping."""
-        return {}
-
     def counts(self, split: VerseData) -> Mapping[str, float]:
         """The number of tokens, and of unknown words."""
         return {"tokens": int(split.lengths.sum()), "unknown": int((split.columns["target"].flat == UNK).sum())}
@@ -87,10 +77,6 @@ class VerseEncoding:
     def numbers(self, vocabulary: VerseVocabulary) -> Mapping[str, int]:
         """The number of words."""
         return {"words": len(vocabulary.words)}
-
-    def measures(self, split: VerseData) -> Mapping[str, Any]:
-        """An empty mapping."""
-        return {}
 
 
 def title_of(tune: str, vocabulary: VerseVocabulary) -> list[int]:

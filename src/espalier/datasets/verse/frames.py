@@ -3,8 +3,6 @@
 All rows are aligned to the target: place t describes the word y_t. A model reads y_{t-1} with the symbols of t.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

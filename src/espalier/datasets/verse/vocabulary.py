@@ -4,8 +4,6 @@ Ids are ordered as specials, words, symbols. The output layer of a model covers 
 words), so it never writes a symbol.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -39,15 +37,8 @@ class VerseVocabulary(WordVocabulary):
 
     @classmethod
     def build(
-        cls,
-        tokens: Iterable[str],
-        language: Language,
-        *,
-        min_count: int,
-        units: int,
-        length: int,
-        tones: bool = False,
-    ) -> VerseVocabulary:
+        cls, tokens: Iterable[str], language: Language, *, min_count: int, units: int, length: int, tones: bool = False
+    ) -> Self:
         """The words that occur at least `min_count` times, the most frequent first; ties are in code-point order."""
         counts = Counter(tokens)
         words = tuple(word for word in ranked(counts) if counts[word] >= min_count)

@@ -1,8 +1,7 @@
 """The constraints of `trees` for bracketed trees (SCPN), with three ids per node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -27,7 +26,7 @@ class BracketState:
     rules: NodeRules
     need: Tensor  # (depth + 1, labels) of the rules, by level
 
-    def select(self, index: Tensor) -> BracketState:
+    def select(self, index: Tensor) -> Self:
         """The rows `index`."""
         rows = {name: getattr(self, name)[index] for name in ("last", "level", "place")}
         return replace(self, **rows, template=self.template.select(index))

@@ -27,7 +27,6 @@ class Constraint(Protocol[Batch_contra, State_]):
 
     def start(self, batch: Batch_contra) -> State_:
         """The state before the first token, one row for each row of `batch`. `select` repeats and drops rows."""
-        ...
 
     def mask(self, state: State_) -> Tensor:
         """(prefixes, vocabulary) mask of allowed next tokens, of the shape of the scores of the model's `step`.
@@ -36,7 +35,6 @@ class Constraint(Protocol[Batch_contra, State_]):
         time. At least one token is allowed in each row: sampling raises an error if none is, and beam search returns
         fewer sequences or none.
         """
-        ...
 
     def advance(self, tokens: Tensor, state: State_) -> State_:
         """The state after `tokens`, (prefixes,).
@@ -44,7 +42,6 @@ class Constraint(Protocol[Batch_contra, State_]):
         A prefix that ended may still be advanced. In beam search, so may a prefix of probability 0, even by a token
         that is not allowed.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 """What each place of a batch's frames requires; shared by all prefixes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +40,7 @@ class Places:
         tone: bool,
         *,
         rhymes_only: bool = False,
-    ) -> Places:
+    ) -> Self:
         """The places of the frames of a batch.
 
         Args:

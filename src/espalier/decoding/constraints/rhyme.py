@@ -5,9 +5,8 @@ possible groups: at first the groups with a word for each of the letter's places
 share.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +66,7 @@ class RhymeState:
     possible: Tensor
     used: Tensor
 
-    def select(self, index: Tensor) -> RhymeState:
+    def select(self, index: Tensor) -> Self:
         """The rows `index`."""
         return replace(self, inside=self.inside.select(index), possible=self.possible[index], used=self.used[index])
 

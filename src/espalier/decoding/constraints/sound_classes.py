@@ -1,7 +1,5 @@
 """Classes of words that sound alike. Sets of rhyme groups are bit sets in integers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
@@ -88,5 +86,4 @@ def _sets(members: list[list[int]], size: int) -> Bits:
 
 def with_twins(groups: S) -> S:
     """Add the oblique group of each level group, and the reverse."""
-    twins: S = groups | ((groups & LOWER) << 1) | ((groups >> 1) & LOWER)
-    return twins
+    return groups | ((groups & LOWER) << 1) | ((groups >> 1) & LOWER)

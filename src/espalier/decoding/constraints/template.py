@@ -1,8 +1,7 @@
 """The constraint for texts under a template: a fixed prompt, and a bounded or exact length."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -36,7 +35,7 @@ class TemplateState:
     template: Tensor
     bias: Tensor
 
-    def select(self, index: Tensor) -> TemplateState:
+    def select(self, index: Tensor) -> Self:
         """The rows `index`."""
         return replace(self, template=self.template[index])
 

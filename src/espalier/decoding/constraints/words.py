@@ -1,9 +1,8 @@
 """A constraint for texts in word pieces: given words occur in the text, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -54,7 +53,7 @@ class WordState:
     lengths: Tensor
     needs: Tensor
 
-    def select(self, index: Tensor) -> WordState:
+    def select(self, index: Tensor) -> Self:
         """The rows `index`."""
         names = ("words", "given", "inside", "whole", "places", "pieces", "lengths", "needs")
         return replace(self, **{name: getattr(self, name)[index] for name in names})

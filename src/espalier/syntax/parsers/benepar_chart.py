@@ -12,8 +12,6 @@ Source: Kitaev and Klein 2018 (arXiv 1805.01052), section 2; the margin loss: St
 (arXiv 1705.03919), section 4.2. Shapes: B sentences of at most N words, width D, L labels, the first of them empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 

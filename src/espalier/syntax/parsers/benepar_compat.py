@@ -10,8 +10,6 @@
    package instead; later imports get the full package.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

@@ -6,8 +6,6 @@ linearly to zero at the last step, so that the length of training is known. Batc
 The weights of the epoch with the best dev F1 are kept.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import pickle

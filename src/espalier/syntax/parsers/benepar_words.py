@@ -1,7 +1,5 @@
 """Words for benepar's character LSTM: each distinct word once, grouped by length, without padding."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 

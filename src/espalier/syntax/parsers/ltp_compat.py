@@ -11,8 +11,6 @@
 5. A configuration names the classes that build the model. Only LTP's own classes are allowed.
 """
 
-from __future__ import annotations
-
 import pickle
 import re
 from collections.abc import Iterator, Mapping

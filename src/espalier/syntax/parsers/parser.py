@@ -1,7 +1,5 @@
 """The protocol of parsers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -38,4 +36,3 @@ class Parser(Protocol):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse | Refused]:
         """One result per sentence, in the given order. Batches are formed by length and do not change results."""
-        ...

@@ -7,8 +7,6 @@ well-known and 1/2, unlike spaCy's rules for English. A text is treated as one s
 token.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from functools import cache

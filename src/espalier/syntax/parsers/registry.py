@@ -3,8 +3,6 @@
 To add a backend: `BACKENDS["mine"] = Backend("my.module:load")`. Its module is imported on use.
 """
 
-from __future__ import annotations
-
 import pkgutil
 import shutil
 from collections.abc import Callable, Mapping, Sequence

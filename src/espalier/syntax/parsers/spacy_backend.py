@@ -50,7 +50,6 @@ def load(
             words of the Penn treebank (`penn_words`). The default is the pipeline's tokenizer, or `cut_words` if that
             tokenizer would split Chinese into characters, as pipelines trained here do.
         max_words: longer sentences are refused as "too long".
-        batch: number of sentences in a batch.
 
     Raises:
         ConfigError: the pipeline does not exist or has neither tagger nor parser, or an option is invalid.

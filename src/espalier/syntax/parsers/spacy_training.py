@@ -7,8 +7,6 @@ to zero at the last step, so that the length of training is known, and batches c
 weights of the epoch with the best dev score are kept.
 """
 
-from __future__ import annotations
-
 import random
 import time
 import warnings

@@ -1,16 +1,14 @@
 """Settings of the trainings of parsers in params.yaml, and their schedule of learning rates."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from espalier.io.validation import Strict
 
 
-class BeneparTraining(BaseModel):
+class BeneparTraining(Strict):
     """Settings of a training, with benepar's names in brackets."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     epochs: int = Field(30, ge=1, le=100_000)
     #: Sentences a step.
@@ -69,10 +67,8 @@ class BeneparTraining(BaseModel):
         }
 
 
-class SpacyTraining(BaseModel):
+class SpacyTraining(Strict):
     """Settings of a training, with spaCy's names in brackets."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: The language of the pipeline's tokenizer and word features.
     language: Literal["en", "zh"] = "en"

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.io.hashing import file_sha256
+from espalier.io.validation import Strict
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence, are_words
@@ -23,10 +24,8 @@ from espalier.syntax.tree import Tree
 _FILE: Final = "trivial.json"
 
 
-class TrivialTraining(BaseModel):
+class TrivialTraining(Strict):
     """No settings."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class TrivialModel(BaseModel):
