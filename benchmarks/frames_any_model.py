@@ -7,8 +7,8 @@
 ESPALIER_MIRROR names the folder of the published files; its `couyun` has the books of rhymes and tunes. Random frames
 are formats and tunes with rhymes by a random book, tones, acrostics and words. Each is sampled once, in batches of
 different frames, and judged by the automaton and by `Frame.check`. Frames that no text keeps, whose rules contradict
-each other, or that need more than 120 tokens are drawn anew. 1,000 frames take about a quarter of an hour of one core;
-a run that was ended goes on where it was, if nothing was changed.
+each other, or that need more than 120 tokens are drawn anew. A run that was ended goes on where it was, if nothing was
+changed since.
 
 Masks are timed for one row, whose tokens are drawn at random from those that are allowed. The libraries read the
 grammar of a frame (`Frame.grammar`), with its chosen rhyme groups; ours keeps the same texts, and in a row of its own
