@@ -7,7 +7,8 @@
 ESPALIER_MIRROR names the folder of the published files; its `couyun` has the books of rhymes and tunes. Random frames
 are formats and tunes with rhymes by a random book, tones, acrostics and words. Each is sampled once, in batches of
 different frames, and judged by the automaton and by `Frame.check`. Frames that no text keeps, whose rules contradict
-each other, or that need more than 120 tokens are drawn anew.
+each other, or that need more than 120 tokens are drawn anew. A run that was ended goes on where it was, if nothing was
+changed since.
 
 Masks are timed for one row, whose tokens are drawn at random from those that are allowed. The libraries read the
 grammar of a frame (`Frame.grammar`), with its chosen rhyme groups; ours keeps the same texts, and in a row of its own
@@ -17,7 +18,9 @@ the process, since the machine is shared.
 
 from __future__ import annotations
 
+import json
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
@@ -43,6 +46,8 @@ from espalier.verse.ci_books import CiBooks, open_books
 
 BATCH, PROMPT, FILE = 24, "A poem in Chinese:\n", "SmolLM2-135M-Instruct.Q4_1.gguf"
 COMMON = "春江花月夜明天东风山水人心年来去不有无见"
+#: What each batch gave, while a run goes on.
+KEPT = Path(tempfile.gettempdir()) / "frames_any_model.json"
 #: Frames whose masks are timed.
 TIMED = 20
 #: English frames whose masks are timed, in so many random texts of each.
@@ -81,8 +86,31 @@ class Rows(LogitsProcessor):
         return torch.cat([each(input_ids[row : row + 1], scores[row : row + 1]) for row, each in rows])
 
 
+def sampled(
+    model: Any, tokenizer: Any, part: Sequence[tuple[str, Frame, FrameProcessor]], seed: int, books: CiBooks
+) -> Iterator[tuple[int, bool, bool]]:
+    """For each frame a sampled text's characters, and whether the automaton and `check` say that it keeps the frame."""
+    given = tokenizer([PROMPT] * len(part), return_tensors="pt")
+    torch.manual_seed(seed)
+    most = max(processor.max_new_tokens or 0 for *_, processor in part)
+    made = model.generate(
+        **given, do_sample=True, max_new_tokens=most, logits_processor=[Rows([each for *_, each in part])]
+    )
+    for (_, frame, processor), row in zip(part, made[:, given.input_ids.shape[1] :].tolist(), strict=True):
+        ids = row[: row.index(tokenizer.eos_token_id)] if tokenizer.eos_token_id in row else None
+        text = tokenizer.decode(ids or []).removeprefix(" ")
+        report = frame.check(text, books) if text else None
+        state: Any = processor.following.automaton.start
+        for character in text:
+            state = None if state is None else processor.following.automaton.step(state, character)
+        accepted = state is not None and processor.following.automaton.accepts(state)
+        if not (report and report.kept and accepted):
+            print(frame, repr(text), report and report.violations, accepted, flush=True)
+        yield len(text), accepted, bool(report and report.kept)
+
+
 def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> BenchmarkTable:
-    """How many random frames the sampled texts keep."""
+    """How many random frames the sampled texts keep. What is done is kept in `KEPT`: a run that was ended goes on."""
     rng, drawn, refused = random.Random(0), list[tuple[str, Frame, FrameProcessor]](), 0
     while len(drawn) < count:
         kind, frame = random_frame(rng, books)
@@ -95,30 +123,19 @@ def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> Benchmark
             spare = 24 if processor.needed <= 26 else 100  # tokens that bind, and tokens that hardly do
             drawn.append((kind, frame, frame.processor(tokenizer, processor.needed + spare, books)))
     drawn.sort(key=lambda each: each[2].needed)
-    found = {kind: [0, 0, 0, 0] for kind in ("formats", "tunes", "all")}
-    for start in range(0, count, BATCH):
-        part = drawn[start : start + BATCH]
-        given = tokenizer([PROMPT] * len(part), return_tensors="pt")
-        torch.manual_seed(start)
-        most = max(processor.max_new_tokens or 0 for *_, processor in part)
-        made = model.generate(
-            **given, do_sample=True, max_new_tokens=most, logits_processor=[Rows([each for *_, each in part])]
-        )
-        for (kind, frame, processor), row in zip(part, made[:, given.input_ids.shape[1] :].tolist(), strict=True):
-            ids = row[: row.index(tokenizer.eos_token_id)] if tokenizer.eos_token_id in row else None
-            text = tokenizer.decode(ids or []).removeprefix(" ")
-            report = frame.check(text, books) if text else None
-            state: Any = processor.following.automaton.start
-            for character in text:
-                state = None if state is None else processor.following.automaton.step(state, character)
-            accepted = state is not None and processor.following.automaton.accepts(state)
-            if not (report and report.kept and accepted):
-                print(frame, repr(text), report and report.violations, accepted, flush=True)
-            for each in (kind, "all"):
-                row_of = found[each]
-                row_of[0], row_of[1] = row_of[0] + 1, row_of[1] + len(text)
-                row_of[2], row_of[3] = row_of[2] + accepted, row_of[3] + bool(report and report.kept)
-        print(start + len(part), found["all"], flush=True)
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for start in reversed(range(0, count, BATCH)):  # the longest first, as they take the most
+        part, key = drawn[start : start + BATCH], f"{start} of {count}"
+        if key not in kept:
+            judged = sampled(model, tokenizer, part, start, books)
+            kept[key] = [*zip((kind for kind, *_ in part), judged, strict=True)]
+            KEPT.write_text(json.dumps(kept))
+            print(key, kept[key], flush=True)
+    rows = [row for start in range(0, count, BATCH) for row in kept[f"{start} of {count}"]]
+    found = {
+        kind: [*map(sum, zip(*((1, *own) for each, own in rows if kind in (each, "all")), strict=True))]
+        for kind in ("formats", "tunes", "all")
+    }
     title = f"SmolLM2-135M-Instruct, {count:,} random frames, each sampled once; {refused} others were refused"
     headings = ("frames", "characters", "kept by the automaton", "kept by `check`")
     columns = tuple(Column(heading=heading, digits=0) for heading in headings)
@@ -314,6 +331,7 @@ def main() -> None:
     with Record(__file__) as record:
         record.add(timed_masks(tokenizer, books, model))
         record.add(written(model, tokenizer, count, books))
+    KEPT.unlink()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -326,3 +328,9 @@ def test_literals_keep_the_letters_that_they_can_keep(
     text: str, language: Language, rhyme: str | None, kept: str
 ) -> None:
     assert parse_format(text, language, rhyme).rhyme == kept
+
+
+def test_a_word_that_is_repeated_has_the_tone_and_the_letter_of_its_repetition_where_it_has_none() -> None:
+    format_ = parse_format("2。2。", "zh", "AA", tones="中平仄中", copies=((2, 0), (3, 0)))
+    assert format_.asked == (("仄", "A"), ("平", "A"), ("仄", ""), ("中", "A"))
+    assert replace(format_, copies=()).asked == (("中", ""), ("平", "A"), ("仄", ""), ("中", "A"))

@@ -100,21 +100,21 @@ def plan_of(
     """
     places, marks = [], {}
     of_word: list[int] = []
-    rhyming = format_.rhyme_places
     mixed = format_.mixed_letters if sounds.tone else frozenset()
-    for number, (unit, tones, letter) in enumerate(zip(format_.units, format_.place_tones, format_.rhyme, strict=True)):
+    asked = format_.asked
+    for number, unit in enumerate(format_.units):
         if number:
             places.append(Place("\n", word=False))
-        for slot, (token, tone) in enumerate(zip(unit, tones, strict=True)):
+        for token in unit:
             if is_mark(token):
                 if exact or (token in PAUSES + STOPS and places and places[-1].word):
                     marks[len(places)] = token
                     places.append(Place(token if exact else PAUSES + STOPS, word=False))
                 continue
+            tone, letter = asked[len(of_word)]
             of_word.append(len(places))
             signed = tone if sounds.tone and tone != "中" else ""
-            rhymes = letter if slot in rhyming[number] else ""
-            places.append(Place("" if token in BLANKS else token, True, signed, rhymes))
+            places.append(Place("" if token in BLANKS else token, True, signed, letter))
     for copy, source in format_.copies:
         _repeat(places, of_word[copy], of_word[source])
     names = [place.letter for place in places if place.source < 0]
@@ -128,7 +128,7 @@ def plan_of(
 
 
 def _repeat(places: list[Place], copy: int, source: int) -> None:
-    """Let a place repeat the word of an earlier place, which then satisfies what both ask for."""
+    """Let a place repeat the word of an earlier place, which has what both ask for (`Format.asked`)."""
     one, other = places[source], places[copy]
     for what, own, another in (("tone", one.tone, other.tone), ("rhyme letter", one.letter, other.letter)):
         if own and another and own != another:
@@ -137,8 +137,7 @@ def _repeat(places: list[Place], copy: int, source: int) -> None:
     if one.given and other.given and one.given != other.given:
         what = f"'{other.given}' where the tune repeats '{one.given}'"
         raise ConfigError(what, where="format", remedy="give both places the same word, or one of them none")
-    tone, letter = one.tone or other.tone, one.letter or other.letter
-    places[source] = replace(one, given=one.given or other.given, tone=tone, letter=letter)
+    places[source] = replace(one, given=one.given or other.given)
     places[copy] = Place(source=source)
 
 

@@ -65,6 +65,25 @@ class Format:
             rhyme_slots(unit) if letter != "." else () for unit, letter in zip(self.units, self.rhyme, strict=True)
         )
 
+    @property
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """The tone and the rhyme letter of each word: 平, 仄 or 中, and "" for no letter.
+
+        A word that is repeated has those of its repetitions as well, where it has none of its own.
+        """
+        asked = [
+            [tone, letter if slot in places else ""]
+            for unit, tones, letter, places in zip(
+                self.units, self.place_tones, self.rhyme, self.rhyme_places, strict=True
+            )
+            for slot, (token, tone) in enumerate(zip(unit, tones, strict=True))
+            if not is_mark(token)
+        ]
+        for copy, source in self.copies:
+            tone, letter = asked[source]
+            asked[source] = [asked[copy][0] if tone == "中" else tone, letter or asked[copy][1]]
+        return tuple((tone, letter) for tone, letter in asked)
+
 
 def with_tones(format_: Format, tones: str) -> Format:
     """A format whose words have these tones; without tones, the format unchanged.

@@ -70,37 +70,31 @@ def frame_of(format_: Format, vocabulary: VerseVocabulary, sounds: Sounds | None
     p: list[int] = []
     inverse: list[int] = []
     s: list[int] = []
-    letter: list[int] = []
-    tone: list[int] = []
+    words: list[int] = []
     for index, (unit, rhyme, tones) in enumerate(zip(format_.units, format_.rhyme, format_.place_tones, strict=True)):
         places = [vocabulary.position(place) for place in range(len(unit))]
-        number = numbers.setdefault(rhyme, len(numbers)) if rhyme != "." else -1
-        rhyming = format_.rhyme_places[index]
+        if rhyme != ".":
+            numbers.setdefault(rhyme, len(numbers))
         ids = [special.get(slot) or vocabulary.id_of(slot) for slot in unit]
-        for place in rhyming:
+        for place in format_.rhyme_places[index]:
             if ids[place] == UNK and _has_blanks(format_, rhyme):
                 ids[place] = _sounds_like(
                     unit[place], tones[place] if sounds.tone or rhyme in mixed else "", vocabulary, sounds
                 )
+        words += [len(c) + place for place, sign in enumerate(tones) if sign]
         c += ids
         p += places[::-1]
         inverse += places
         s += [vocabulary.segment(index)] * len(unit)
-        letter += [number if place in rhyming else -1 for place in range(len(unit))]
         for row in (c, p, inverse, s):
             row.append(SEP)
-        letter.append(-1)
-        tone += [*(TONE_OF[sign] for sign in tones), NO_TONE]
     for row in (c, p, inverse, s):
         row.append(EOS)
-    letter.append(-1)
-    tone.append(NO_TONE)
-    copy = [-1] * len(c)
-    words = [place for place, sign in enumerate(tone) if sign != NO_TONE]
-    for place, source in ((words[copied], words[from_]) for copied, from_ in format_.copies):
-        copy[place] = source  # the source satisfies what is asked for at either place
-        letter[source] = letter[place] if letter[source] < 0 else letter[source]
-        tone[source] = tone[place] if tone[source] == EITHER else tone[source]
+    letter, tone, copy = [-1] * len(c), [NO_TONE] * len(c), [-1] * len(c)
+    for place, (sign, rhyme) in zip(words, format_.asked, strict=True):
+        letter[place], tone[place] = numbers.get(rhyme, -1), TONE_OF[sign]
+    for copied, source in format_.copies:
+        copy[words[copied]] = words[source]
     return Frame(*(np.array(row, dtype=np.int32) for row in (c, p, inverse, s, letter, tone, copy)))
 
 
