@@ -26,6 +26,7 @@ from espalier.inference.registry import reads_trees
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import atomic_file
 from espalier.io.terminal import printable
+from espalier.io.validation import validated
 from espalier.text.language import LANGUAGES, Language
 from espalier.verse.text import pattern_of
 from pipeline.commands.new import DEV, PAPER, TEST, Raw, add, change_in
@@ -97,8 +98,8 @@ def new_from(
     name = name or _name_of(path)
     corpus, notes = _corpus(path, given, changes)
     look = _looked_at(path, name, corpus)
-    print(f"{path}: reader {corpus['reader']}, {corpus['language']}, options {_inline(corpus['options'])}")
-    for line in (*(f"note: {note}" for note in notes), *look.text):
+    found = f"{path}: reader {corpus['reader']}, {corpus['language']}, options {_inline(corpus['options'])}"
+    for line in (found, *(f"note: {note}" for note in notes), *look.text):
         print(printable(line))
     if not look.records:
         raise DataError(f"no records: {why_none(look.quarantined)}", file=path, remedy="give other options: -S")
@@ -137,6 +138,8 @@ def _corpus(path: Path, given: Mapping[str, Any], changes: Sequence[str]) -> tup
 def _looked_at(path: Path, name: str, corpus: Raw) -> Look:
     """What the reader gives, without the rows that the usual filters drop."""
     kind = READERS.find(corpus["reader"], where="--reader")
+    if not isinstance(corpus["options"], dict):
+        raise ConfigError("no mapping", where=f"corpora.{name}.options", remedy="as in -S options.rhyme=AA")
     with tempfile.TemporaryDirectory() as folder:
         if path.is_file():  # alone, as after the stage `copy`
             (Path(folder) / path.name).symlink_to(path.resolve())
@@ -148,7 +151,9 @@ def _looked_at(path: Path, name: str, corpus: Raw) -> Look:
             where = str(error.where).replace(folder, str(path.parent))
             raise DataError(error.what, file=where, remedy=error.remedy) from error
     records = [row for row in rows[:ROWS] if isinstance(row, Record)]
-    kept, dropped = screen(records, Filters(**corpus["filters"]))
+    filters = validated(Filters, corpus["filters"], f"corpora.{name}.filters")
+    filters = filters.model_copy(update=dict.fromkeys(("max_levels", "min_label_count")))  # of trees, not yet parsed
+    kept, dropped = screen(records, filters)
     return Look(kept, [*(row for row in rows[:ROWS] if isinstance(row, Quarantined)), *dropped], len(rows) > ROWS)
 
 

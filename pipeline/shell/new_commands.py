@@ -56,7 +56,7 @@ def corpus(
     """
     values = {"reader": reader, "file": file, "shelf": shelf, "parser": parser, "dev": dev, "test": test}
     values |= {"language": language and language.value}
-    path = name if _is_path(name) and file is None else file
+    path = name if file is None and _is_path(name, named=reader is not None or shelf is not None) else file
     if like is None and path is not None and (reader is None or path is name):
         place, own = Path(path).resolve(), None if path is name else name  # before the folder of the profile
         enter(profile)
@@ -68,9 +68,9 @@ def corpus(
     _new("corpus", name, values, like, set_, profile)
 
 
-def _is_path(name: str) -> bool:
-    """Whether a name is that of a file: it exists, or cannot be the name of an entry."""
-    return Path(name).exists() or "/" in name or "." in name
+def _is_path(name: str, *, named: bool) -> bool:
+    """Whether a name is that of a file: it cannot be that of an entry, or it exists and nothing says what to read."""
+    return "/" in name or "." in name or (Path(name).exists() and not named)
 
 
 @app.command()

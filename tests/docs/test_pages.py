@@ -72,7 +72,7 @@ def test_every_command_of_espalier_parses_and_names_entries_that_exist(name: str
             program, words = program.commands[words[1]], words[1:]
         options = program.make_context(words[0], words[1:]).params
         params = profile(options.get("profile") or "nursery")
-        added = set(re.findall(r"^espalier new model (\w+)", Page(name).text, re.M))
+        added = set(re.findall(r"^espalier new (?:model|corpus) (\w+)", Page(name).text, re.M))
         for kind in ("model", "expander"):
             folder = ROOT / str(options.get(kind)) / "model.json"
             assert options.get(kind) is None or options[kind] in {*params.models, *added} or folder.exists(), kind

@@ -164,6 +164,8 @@ def test_records_that_no_model_of_the_profile_reads_are_a_corpus_and_a_note(fold
         ("two --file mydata/two.tsv -S options.columns=[source,target,group]",
          "mydata/two.tsv: no records: 3 wrong number of fields; the first is two/two/1: 'a dog ran\\ta dog was run"),
         ("mydata/two.tsv -S options.moon=1", "corpora.two.options: unknown option 'moon'; allowed: columns, encoding"),
+        ("mydata/two.tsv -S filters.moon=1", "corpora.two.filters: unknown key 'moon'; allowed: ascii_only"),
+        ("mydata/two.tsv -S options=1", "corpora.two.options: no mapping; as in -S options.rhyme=AA"),
         ("mydata/two.tsv --reader moon", "--reader: unknown reader 'moon'; allowed: "),
         ("mydata/two.tsv --parser moon", "corpora.two.parser: unknown reference 'moon'; allowed: "),
         ("guig_se --file mydata/two.tsv", "models: there is an entry guig_se; choose another name"),
@@ -178,6 +180,11 @@ def test_a_mistake_is_one_line_and_leaves_the_file_as_it_is(folder: Path, cli: C
     answer = cli(folder, "new", "corpus", *command.split())
     assert answer.status == 1 and answer.err.count("\n") == 1 and line in answer.err
     assert (folder / "params.yaml").read_bytes() == before
+
+
+def test_a_name_that_is_also_a_folder_s_is_a_name_where_a_reader_is_given(folder: Path, cli: Cli) -> None:
+    assert cli(folder, "new", "corpus", "mydata", "--reader", "verse_en", "--language", "en").status == 0
+    assert sections(folder, "mydata")["corpora"]["reader"] == "verse_en"
 
 
 def test_a_corpus_of_which_no_row_is_kept_says_why(folder: Path, cli: Cli, refused: Refused) -> None:
