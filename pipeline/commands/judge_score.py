@@ -17,8 +17,9 @@ from espalier.judging.score import judged
 from espalier.judging.stand_ins import stand_ins
 from pipeline import layout
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import JUDGED, write_metrics
+from pipeline.records.artifacts import write_metrics
 from pipeline.records.judging import automatic_scores, read_files, read_key, require_present
+from pipeline.records.studies import JUDGED
 
 
 def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete: bool, json: bool) -> None:

@@ -23,9 +23,10 @@ from espalier.report.printed import load_printed
 from pipeline import layout
 from pipeline.params.entries import Params, reads_of
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import read_measurement, read_studies
+from pipeline.records.artifacts import read_measurement
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
 from pipeline.records.dev_scores import without_dev_score
+from pipeline.records.studies import read_studies
 
 #: The folder of the templates, below the root.
 TEMPLATES = "papers/pages"

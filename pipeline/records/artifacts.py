@@ -16,7 +16,6 @@ from espalier.io.errors import DataError
 from espalier.io.files import Finite, Numbers, read_json, write_json
 from espalier.io.registry import imported
 from espalier.io.tables import read_table, table_sha256
-from espalier.judging.result import JudgedDetails
 from espalier.tasks.data import SEGMENT_COLUMNS, Ready
 from pipeline import layout
 from pipeline.params.entries import Corpus, Model, Params, Run
@@ -28,10 +27,6 @@ if TYPE_CHECKING:
 
 Record_ = TypeVar("Record_", bound=Record)
 Split_ = TypeVar("Split_", bound=Split[Any, Any, Any])
-
-
-#: The folder of studies in which people judged runs, in that of a paper's metrics.
-JUDGED = "judged"
 
 
 class RunDetails(BaseModel):
@@ -222,16 +217,6 @@ def read_details(paper: str, run: str) -> dict[str, Any]:
     """All details of a run. Raises if its metrics, which DVC shows, are not numbers."""
     read_json(layout.metrics(paper, run), Numbers)
     return read_json(layout.details(paper, run), RunDetails)
-
-
-def read_studies(paper: str, folder: Path = Path()) -> list[JudgedDetails]:
-    """The studies in which people judged runs of a paper (`espalier judge score`), by protocol.
-
-    Args:
-        folder: folder of the profile.
-    """
-    files = sorted((folder / layout.details(paper, JUDGED)).with_suffix("").glob("*.json"))
-    return [JudgedDetails.model_validate(read_json(file, JudgedDetails)) for file in files]
 
 
 def lexicon_of(source: str) -> Path | None:

@@ -46,10 +46,10 @@ from pipeline.records.artifacts import (
     read_details,
     read_measurement,
     read_segments,
-    read_studies,
     read_texts,
 )
 from pipeline.records.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
+from pipeline.records.studies import read_studies
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,6 +16,7 @@ from espalier.report.folding import fold
 from espalier.report.html import render_html
 from espalier.report.judged import judgings_of, with_judged
 from espalier.report.markdown import render_markdown
+from espalier.report.page_judged import judged_table
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import RunResult
 
@@ -175,3 +176,17 @@ def test_shares_of_a_pair_sum_to_a_hundred_as_printed() -> None:
         for criterion in ("relevance", "fluency"):
             total = sum(row.printed[f"{criterion}_{end}"].value for end in ("win", "tie", "loss"))
             assert total == pytest.approx(100, abs=0.15)
+
+
+def test_a_page_has_each_printed_row_with_ours_or_that_there_are_no_ratings(human: Printed) -> None:
+    assert judged_table(human, {}).splitlines()[2:] == [
+        "|  | Human Fluency |",
+        "| :-- | --: |",
+        "| **Chain** | 3.50 |",
+        "| ours | no ratings yet |",
+        "| **Human** | — |",
+        "| ours | no ratings yet |",
+    ]
+    ours = {("small", "chain"): {"judged_fluency": 2.25}, ("paper", "chain"): {"judged_fluency": None}}
+    lines = judged_table(human, ours).splitlines()
+    assert lines[5:7] == ["| `chain` (small) | 2.25 |", "| `chain` (paper) | — |"]
