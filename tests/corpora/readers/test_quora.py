@@ -193,6 +193,29 @@ def test_a_dev_pair_of_the_test_can_be_put_aside(tmp_path: Path) -> None:
     assert {*table(list(read(folders))).values()} == {"kept"}
 
 
+def test_a_dev_pair_that_shares_a_question_with_training_can_be_put_aside(tmp_path: Path) -> None:
+    held = [("who lit it ?", "it was lit by who ?"), ("what is it ?", "it is what ?"), ("is it ?", "it is ?")]
+    folders = {
+        "cdnpg": cdnpg(tmp_path / "cdnpg", quora_valid=held, quora_test=[("is it a lamp ?", "a lamp it is ?")]),
+        "bert": vocabulary(tmp_path / "bert"),
+        "pos": pos50k(
+            tmp_path / "pos",
+            [("Who lights it?", "Who lit it!"), ("Is it a lamp?", "Is it a light?"), ("It is what?", "What is it?")],
+        ),
+    }
+    # The third pair of the pool does not train, so its questions do not count.
+    assert table(list(read(folders, dev_unshared=True))) == {
+        "quora-dev-000000": "question in training",
+        "quora-dev-000001": "kept",
+        "quora-dev-000002": "kept",
+        "quora-test-000000": "kept",
+        "quora-pos50k_train-000000": "kept",
+        "quora-pos50k_train-000001": "kept",
+        "quora-pos50k_train-000002": "held out",
+    }
+    assert {*table(list(read(folders))).values()} == {"kept", "held out"}
+
+
 @pytest.mark.parametrize("missing", ["cdnpg", "bert"])
 def test_without_what_is_held_out_there_is_no_pool(base: dict[str, Path], missing: str) -> None:
     with pytest.raises(ConfigError, match="give C-DNPG's files, BERT's vocabulary"):

@@ -42,7 +42,11 @@ class _Raw(NamedTuple):
 
 
 def read(
-    folders: Mapping[str, Path], *, unshared: Literal["pair", "question"] = "pair", dev_apart: bool = False
+    folders: Mapping[str, Path],
+    *,
+    unshared: Literal["pair", "question"] = "pair",
+    dev_apart: bool = False,
+    dev_unshared: bool = False,
 ) -> Iterator[Pair | Quarantined]:
     """The held-out pairs, then every pair of the pool, as a record or quarantined with a reason.
 
@@ -64,6 +68,8 @@ def read(
         folders: source names and their folders.
         unshared: what training must not share with dev and test: pairs, or even single questions.
         dev_apart: whether dev must not share a pair with test.
+        dev_unshared: whether dev must not share a question with training; a pair that does is quarantined as "question
+            in training".
 
     Raises:
         ConfigError: there are two folders of one kind, no held-out pairs or no vocabulary.
@@ -85,32 +91,38 @@ def read(
     def letters(raw: _Raw) -> frozenset[str]:
         return frozenset(letters_of(text) or text for text in (bare[raw.source], bare[raw.target]))
 
-    tests = {letters(raw) for raw in held_out if raw.id.startswith(_TEST)} if dev_apart else set()
-    for raw in held_out:
-        if not raw.id.startswith(_TEST) and letters(raw) in tests:
-            yield quarantined(raw.id, "in test", f"{raw.source}\t{raw.target}")
-        else:
-            yield pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
     pairs = {letters(raw) for raw in held_out}
     questions = {question for pair in pairs for question in pair} if unshared == "question" else set()
+    training: set[str] = set()
     first: dict[frozenset[str], str] = {}
+    rows: list[Pair | Quarantined] = []
     for raw in pool:
         pair = frozenset((folded(bare[raw.source]), folded(bare[raw.target])))
         row = pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
         text = f"{raw.source}\t{raw.target}"
         if not raw.duplicates:
-            yield quarantined(raw.id, "no paraphrase", text)
-        elif isinstance(row, Quarantined):
-            yield row
-        elif letters(raw) in pairs:
-            yield quarantined(raw.id, "held out", text)
-        elif not questions.isdisjoint(letters(raw)):
-            yield quarantined(raw.id, "question held out", text)
-        elif pair in first:
-            yield quarantined(raw.id, "duplicate", f"of {first[pair]}: {text}")
+            row = quarantined(raw.id, "no paraphrase", text)
+        elif isinstance(row, Pair):
+            if letters(raw) in pairs:
+                row = quarantined(raw.id, "held out", text)
+            elif not questions.isdisjoint(letters(raw)):
+                row = quarantined(raw.id, "question held out", text)
+            elif pair in first:
+                row = quarantined(raw.id, "duplicate", f"of {first[pair]}: {text}")
+            else:
+                first[pair] = raw.id
+                training |= letters(raw)
+        rows.append(row)
+    tests = {letters(raw) for raw in held_out if raw.id.startswith(_TEST)}
+    for raw in held_out:
+        dev, text = not raw.id.startswith(_TEST), f"{raw.source}\t{raw.target}"
+        if dev and dev_apart and letters(raw) in tests:
+            yield quarantined(raw.id, "in test", text)
+        elif dev and dev_unshared and not training.isdisjoint(letters(raw)):
+            yield quarantined(raw.id, "question in training", text)
         else:
-            first[pair] = raw.id
-            yield row
+            yield pair_of(raw.id, raw.source, raw.target, origin=raw.origin, language="en")
+    yield from rows
 
 
 def _bare_texts(rows: tuple[list[_Raw], ...], pieces: WordPieces) -> dict[str, str]:
