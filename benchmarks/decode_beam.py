@@ -20,7 +20,7 @@ from marian import PAPER, SMALL, VIEW, Shape, copy, corpus, our_loss, pair, peer
 from measuring import Record, arguments, rate_table, rounds, timed
 from torch import Tensor
 
-from espalier.datasets.batching import batch_plan
+from espalier.datasets.batch import batch_plan
 from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search

@@ -14,7 +14,7 @@ import torch
 from measuring import Record, arguments, step_table
 from question_pairs import corpus, stepper
 
-from espalier.datasets.batching import batch_plan
+from espalier.datasets.batch import batch_plan
 from espalier.models.cdnpg import CDNPG
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.training.config import TrainingConfig

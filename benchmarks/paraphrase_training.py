@@ -16,7 +16,7 @@ import torch
 from measuring import Record, arguments, step_table
 from question_pairs import corpus, stepper
 
-from espalier.datasets.batching import batch_plan
+from espalier.datasets.batch import batch_plan
 from espalier.datasets.pairs.data import PairView
 from espalier.models.registry import ARCHITECTURES
 from espalier.training.config import TrainingConfig

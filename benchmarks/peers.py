@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from espalier.datasets.batching import GRAIN
+from espalier.datasets.batch import GRAIN
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
 from espalier.datasets.verse.frames import Frame
 from espalier.datasets.verse.vocabulary import VerseVocabulary

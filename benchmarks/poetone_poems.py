@@ -1,10 +1,12 @@
-"""The 100 canonical ci of the benchmark PoeTone, by the rules of their tunes (`espalier check`).
+"""The 100 canonical ci of the benchmark PoeTone, by the rules of their tunes (`espalier check`), beside other ci.
 
     python benchmarks/poetone_poems.py MIRROR [--record]
 
-MIRROR holds the sources `poetone` and `couyun`. Each poem is judged by the variant of its tune that fits best, by the
-variant that most Song ci follow, and by the first of the book. Rhymes are heard in three ways: by Cilin, by the groups
-of Mandarin, and by equal Mandarin finals, as PoeTone hears them. It takes some seconds.
+MIRROR holds the sources `poetone`, `songci` and `couyun`. Each poem is judged by the variant of its tune that fits
+best, by the variant that most Song ci follow, and by the first of the book. Rhymes are heard in three ways: by Cilin,
+by the groups of Mandarin, and by equal Mandarin finals, as PoeTone hears them. Beside them, by the variant that fits
+best, stand every fortieth Song ci of the same tunes, and poems that the released model `songci` writes to these 100
+tunes: with all rules of the book, and with the format and the rhymes of Mandarin alone. It takes about a minute.
 """
 
 from __future__ import annotations
@@ -12,19 +14,27 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from measuring import RECORD, Record
 
+import espalier
+from espalier.corpora.readers.songci import read
+from espalier.corpora.records import Verse
 from espalier.frames import Tune
 from espalier.frames.report import Report
+from espalier.inference.requests import VerseRequest
 from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.text.normalize import simplified
 from espalier.verse.ci_books import CiBooks, open_books
 from espalier.verse.rhyme import final_of
 from espalier.verse.variants import Variant, words_of
 
-HEADINGS = "best variant", "commonest variant", "first variant"
+HEADINGS = (
+    "best variant", "commonest variant", "first variant", "Song ci", "`songci` by the book", "`songci` by the format"
+)  # fmt: skip
 
 
 def share(report: Report, rule: str) -> float:
@@ -39,6 +49,29 @@ def equal_finals(text: str, variant: Variant) -> float:
         finals = Counter(final_of(words[place]) for place in places if place < len(words))
         kept += max(finals.values(), default=0)
     return kept / sum(map(len, variant.rhymes))
+
+
+def fitting(poems: Sequence[tuple[str, str]], books: CiBooks) -> list[Variant]:
+    """The variant of its tune that fits each poem best."""
+    found = []
+    for tune, text in poems:
+        name, _, number = Tune(tune, tone=True).check(text, books).variant.rpartition(" ")
+        found.append(books.tunes.variant(name, int(number)))
+    return found
+
+
+def genuine(mirror: Path, tunes: Collection[str]) -> list[tuple[str, str]]:
+    """Every fortieth of the Song ci to these tunes."""
+    rows = read({name: mirror / name for name in ("songci", "couyun")}, plain_commas=True)
+    return [(row.tune, row.target) for row in rows if isinstance(row, Verse) and row.tune in tunes][::40]
+
+
+def written(tunes: Sequence[str], books: CiBooks, **options: Any) -> list[tuple[str, str]]:
+    """A poem of the released model to each tune."""
+    model = espalier.load("songci", device="cpu")
+    requests = [VerseRequest(tune=tune) for tune in tunes]
+    poems = model.generate(requests, tunes=books.tunes, books=books.rhyme_books, **options)
+    return [(tune, poem.text) for tune, poem in zip(tunes, poems, strict=True)]
 
 
 def column(poems: list[tuple[str, str]], variants: list[Variant], books: CiBooks) -> list[float]:
@@ -67,16 +100,21 @@ def table(mirror: Path) -> BenchmarkTable:
     books = open_books(mirror / "couyun")
     entries = json.loads((mirror / "poetone/songci_corpus.json").read_text(encoding="utf-8"))
     poems = [(simplified(each["Cipai"]), simplified(each["text"])) for each in entries]
-    best = []
-    for tune, text in poems:
-        name, _, number = Tune(tune, tone=True).check(text, books).variant.rpartition(" ")
-        best.append(books.tunes.variant(name, int(number)))
+    tunes = [tune for tune, _ in poems]
+    others = (
+        genuine(mirror, {*tunes}),
+        written(tunes, books, book="cilin", tone=True),
+        written(tunes, books),
+    )
     default = [books.tunes.variant(tune) for tune, _ in poems]
     first = [books.tunes.variant(tune, 1) for tune, _ in poems]
-    columns = [column(poems, variants, books) for variants in (best, default, first)]
+    columns = [column(poems, variants, books) for variants in (fitting(poems, books), default, first)]
+    columns += [column(own, fitting(own, books), books) for own in others]
     rows = {name: list(values) for name, *values in zip(ROWS, *columns, strict=True)}
     shown = [Column(heading=heading, digits=1) for heading in HEADINGS]
-    return BenchmarkTable(title="", columns=shown, rows=rows, names=f"of {len(poems)} poems, %")
+    return BenchmarkTable(
+        title="", columns=shown, rows=rows, names=f"of {len(poems)} poems ({len(others[0])} Song ci), %"
+    )
 
 
 if __name__ == "__main__":

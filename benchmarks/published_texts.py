@@ -17,7 +17,7 @@ from rows_without_model import FOLDER as CDNPG
 from rows_without_model import Sums, scores_of
 
 from espalier.corpora.published import published_texts
-from espalier.corpora.readers import mrpc, parasci, songnet_released, sonnets
+from espalier.corpora.readers import paraphrases, songnet_released, sonnets
 from espalier.corpora.records import Pair, Quarantined, Verse
 from espalier.io.archives import unpack
 from espalier.io.files import write_json
@@ -95,7 +95,10 @@ def _paraphrases(mirror: Path) -> Iterator[tuple[str, Mapping[Family[Any], Any]]
     sources = [line.split("\t")[0] for line in sources]
     for name, texts in (("retrained", outputs), ("copy", sources)):
         yield name, paraphrase_statistics(Pairs(sources, references, texts), scored=("similarity",))
-    folders = {"parasci_acl": (parasci.read, "parasci/ParaSCI-ACL"), "mrpc": (mrpc.read, "mrpc")}
+    folders = {
+        "parasci_acl": (paraphrases.read_parasci, "parasci/ParaSCI-ACL"),
+        "mrpc": (paraphrases.read_mrpc, "mrpc"),
+    }
     for name, (read, folder) in folders.items():
         pairs = [row for row in read({name: mirror / folder}) if isinstance(row, Pair)]
         sources, texts = [pair.source for pair in pairs], [pair.target for pair in pairs]

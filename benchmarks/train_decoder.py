@@ -14,7 +14,7 @@ from measuring import Record, arguments, rate_table, rounds, timed
 from peers import NURSERY, SMALL, Shape, collated, corpus, pair, peer_inputs
 from torch import nn
 
-from espalier.datasets.batching import batch_plan
+from espalier.datasets.batch import batch_plan
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, precision_of
 

@@ -19,7 +19,7 @@ from marian import PAPER, SMALL, VIEW, Shape, corpus, our_loss, pair, peer_loss
 from measuring import Record, arguments, rate_table, rounds, timed
 from torch import nn
 
-from espalier.datasets.batching import batch_plan
+from espalier.datasets.batch import batch_plan
 from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.vocabulary import PAD
 from espalier.training.config import TrainingConfig

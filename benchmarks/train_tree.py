@@ -20,7 +20,7 @@ import torch
 from measuring import Record, arguments, rate_table, rounds, timed
 from torch import Tensor, nn
 
-from espalier.datasets.batching import batch_plan
+from espalier.datasets.batch import batch_plan
 from espalier.datasets.dialogue.data import DialogueBatch, DialogueData
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.models.dialogue_config import RNNSeq2SeqConfig, X2TreeConfig

@@ -24,7 +24,7 @@ UNTYPED = {
     "pipeline/graph/dvc_files.py", "pipeline/graph/stage_graph.py", "pipeline/params/plugins.py",
     *(f"src/espalier/{path}.py" for path in (
         "__init__", "cli/command", "corpora/readers/chinese_poetry", "corpora/readers/files",
-        "io/files", "io/imports", "io/registry", "io/yaml_files", "metrics/stems", "metrics/ted_audit",
+        "io/files", "io/imports", "io/registry", "io/yaml_files", "text/words", "metrics/ted_audit",
         "metrics/texts", "models/songnet", "nursery/data", "report/page_numbers", "text/normalize", "verse/tune_book",
         "frames/frame", "frames/processor", "frames/tokens",
     )),

@@ -26,7 +26,7 @@ def export(key: str, out: Path, *, card: bool, bfloat16: bool) -> None:
             is not empty.
     """
     params = load_params()
-    entry("model", params.models, key)
+    model = entry("model", params.models, key)
     require_folder(params, layout.model(key), f"model {key} is not trained", f"train@{key}")
     system = read_system(layout.model(key))
     if system.parser is not None:
@@ -38,6 +38,6 @@ def export(key: str, out: Path, *, card: bool, bfloat16: bool) -> None:
     text = ""
     if card:
         text = card_of(key, params)
-    export_system(layout.model(key), out, text, bfloat16=bfloat16)
+    export_system(layout.model(key), out, text, bfloat16=bfloat16, default_for=model.default_for)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     say(f"{out}: {size / 1e6:.1f} MB; espalier.load({str(out)!r}) reads it")

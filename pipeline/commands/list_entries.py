@@ -11,7 +11,9 @@ from rich.cells import cell_len
 
 from espalier.cli.models import models
 from espalier.frames.forms import NAMES, form_of
+from espalier.inference.folder import read_system
 from espalier.inference.registry import services_of
+from espalier.inference.released import released
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
 from espalier.io.terminal import json_line, printable
@@ -55,7 +57,7 @@ def list_entries(kind: str, name: str | None = None, *, json: bool) -> None:
 
 
 def _models(params: Params) -> Iterator[Row]:
-    """The methods of each model; * marks its defaults."""
+    """The methods of each model, and the released models; * marks the defaults of the profile."""
     for key, model in params.models.items():
         corpus = params.datasets.every[model.dataset].corpus
         language = params.corpora[corpus].language
@@ -67,6 +69,16 @@ def _models(params: Params) -> Iterator[Row]:
             "corpus": corpus,
             "serves": [f"{name}*" if default_for(params, name, language) == key else name for name in own],
             "trained": layout.model(key).is_dir(),
+        }
+    for folder in released():
+        served = [default.partition(".") for default in read_system(folder).default_for]
+        yield {
+            "model": folder.name,
+            "title": "released; the default without --profile",
+            "language": ", ".join(dict.fromkeys(language for *_, language in served)),
+            "corpus": "",
+            "serves": [service for service, *_ in served],
+            "trained": True,
         }
 
 

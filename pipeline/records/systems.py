@@ -8,12 +8,14 @@ from typing import Any
 
 from espalier.inference.folder import save_system
 from espalier.inference.registry import SERVICES, reads_trees, service
+from espalier.inference.released import released_names
 from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
+from espalier.text.language import language_name
 from pipeline import layout
 from pipeline.params.entries import Params
-from pipeline.params.read import load_params
+from pipeline.params.read import load_params, read_yaml
 from pipeline.records.machine import device
 
 
@@ -64,6 +66,27 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
     )
 
 
+def parser_folder(name: str | None, language: str) -> Path:
+    """The folder of a parser of the present profile.
+
+    Args:
+        name: key of the parser; None for that of the default model that expands templates of a language.
+
+    Raises:
+        ConfigError: it does not exist, or is not made.
+    """
+    params, option = load_params(), "--parser"
+    if name is not None:
+        entry("parser", params.parsers, name, where=option)
+        require_parser(params, name)
+        return layout.parser(name)
+    model = default_for(params, "expand", language)
+    if model is None:
+        what = f"profile {params.profile} has no default parser of trees in {language_name(language)}"
+        raise ConfigError(what, where=option, remedy="name a parser of constituency trees, or another --profile")
+    return layout.parser(find_parser(params, corpus_of(params, model)))
+
+
 def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
     """The given key, else the default for a method and language ("generate.zh"), else the only model.
 
@@ -84,12 +107,15 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         ]
         if len(fitting) == 1:
             return fitting[0]
+        others = [f"--profile {name}" for name in profiles_with(f"{method}.{language}") if name != params.profile]
         raise ConfigError(
             f"no model of profile {params.profile} is the default for {method}.{language}",
             where=option,
-            remedy=f"name one: {', '.join(fitting)}" if fitting else "another --profile",
+            remedy=f"name one: {', '.join(fitting)}" if fitting else " or ".join(others) or "name a --model",
         )
-    model = entry("model", params.models, given)
+    if given not in params.models:
+        raise ConfigError.unknown("model", given, [*params.models, *released_names()], where=option)
+    model = params.models[given]
     try:
         service(method, given, model.encoding, model.network)
     except ConfigError as error:
@@ -103,6 +129,15 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
 def default_for(params: Params, method: str, language: str) -> str | None:
     """The model marked as the default for a method and language."""
     return next((key for key, model in params.models.items() if f"{method}.{language}" in model.default_for), None)
+
+
+def profiles_with(default: str) -> list[str]:
+    """The profiles that have a default model for a method and language, "generate.en"."""
+    files = {name: root / layout.PARAMS for name, root in layout.PROFILES.items()}
+    models = {name: read_yaml(file)["models"] for name, file in files.items() if file.is_file()}
+    return [
+        name for name, each in models.items() if any(default in one.get("default_for", ()) for one in each.values())
+    ]
 
 
 def expander_of(params: Params, key: str) -> str | None:
@@ -132,8 +167,13 @@ def find_parser(params: Params, corpus: str) -> str:
             where="params.yaml: parsers",
             remedy=f"train one on it (treebank: {corpus}), or name one as the corpus's parser",
         )
-    require_folder(params, layout.parser(key), f"parser {key} is not made", f"train_parser@{key}")
+    require_parser(params, key)
     return key
+
+
+def require_parser(params: Params, key: str) -> None:
+    """Raise a ConfigError unless a parser is made."""
+    require_folder(params, layout.parser(key), f"parser {key} is not made", f"train_parser@{key}")
 
 
 def require_folder(params: Params, folder: Path, what: str, stage: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the commands of a clone find models: in the present profile, by keys of params.yaml."""
+"""Where the commands of a clone find models: in `released/`, and in the present profile, by keys of params.yaml."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.cli.models import Models, is_folder
+from espalier.cli.models import Models, is_parser
+from espalier.inference.released import is_model, released_for, released_names
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.shell import completion
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
 
 
 class ProfileModels(Models):
-    """The models of a profile. The path of a model folder is also a name."""
+    """The models of a profile, and those in `released/`. The path of a model folder is also a name."""
+
+    def __init__(self) -> None:
+        self._profile_given = False
 
     def enter(self, profile: str | None) -> None:
         """Work in the folder of a profile: the named one, else the present one, else nursery."""
+        self._profile_given = profile is not None or (layout.PARAMS.exists() and Path.cwd() != layout.ROOT)
         enter(None if profile is None else entry("profile", Profile.__members__, profile, where="--profile"))
 
     def plugins(self) -> None:
@@ -31,8 +36,8 @@ class ProfileModels(Models):
             with_plugins()
 
     def names(self) -> Iterable[str]:
-        """The models of params.yaml."""
-        return completion.keys_of()["train"]
+        """The models of params.yaml, and the released ones."""
+        return [*completion.keys_of()["train"], *released_names()]
 
     def books(self) -> Path | None:
         """The source with the rhyme books and the variants of tunes, from this profile or another."""
@@ -50,10 +55,29 @@ class ProfileModels(Models):
     ) -> System:
         """The system of a model of the profile, with its parser and expander.
 
-        Without a name, the model is the default for the method and language, or the only one that serves them.
+        Without a name, the model is the released one for the method and language, unless a profile is given; else the
+        profile's default for them, or its only model that serves them. A trained model of the profile comes before a
+        released one of its name.
         """
-        if model is not None and is_folder(model):
+        if model is None and not self._profile_given and (default := released_for(method, language)) is not None:
+            model = str(default)
+        if model is not None and (is_model(model) or (model in released_names() and not _trained(model))):
             return super().open(method, language, model=model, expander=expander, expands=expands)
         from pipeline.records.systems import open_system
 
         return open_system(method, language, model=model, expander=expander, expands=expands)
+
+    def parser(self, name: str | None, language: str) -> Path:
+        """The folder of a parser of the profile; without a key, of that of the default model of trees."""
+        if name is not None and is_parser(name):
+            return super().parser(name, language)
+        from pipeline.records.systems import parser_folder
+
+        return parser_folder(name, language)
+
+
+def _trained(model: str) -> bool:
+    """Whether the profile has a model of this name, and it is trained."""
+    from pipeline.params.read import load_params
+
+    return model in load_params().models and layout.model(model).is_dir()

@@ -26,11 +26,11 @@ from espalier.report.hyperparameters import hyperparameters_of
 from espalier.report.items import RunTexts, items_of
 from espalier.report.links import Links
 from espalier.report.markdown import render_markdown
-from espalier.report.orderings_json import orderings_json
+from espalier.report.numbers_files import orderings_json, render_csv
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample, TrainingResult
 from espalier.report.summary import summary_json, summary_of
-from espalier.report.tables_csv import render_csv
+from espalier.tasks.candidates import taken
 from espalier.tasks.data import SEGMENT_COLUMNS
 from pipeline import layout
 from pipeline.params.entries import Baseline, Params, Run, reads_of
@@ -136,7 +136,8 @@ def _written(key: str, run_: Run, params: Params, language: Language) -> RunText
     """The texts of a run with the statistics of their segments."""
     title = run_.title or params.models[run_.model].title
     segments = RunSegments(read_segments(run_.paper, key), run_.task)
-    return RunTexts(key, title, language, read_texts(run_.paper, key), segments)
+    texts = taken(read_texts(run_.paper, key), own_segments(segments.table))
+    return RunTexts(key, title, language, texts, segments)
 
 
 def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:

@@ -12,6 +12,7 @@ from espalier.cli.progress import say
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.registry import entry
 from espalier.io.tables import read_table, table_metadata
+from espalier.tasks.candidates import chosen
 from espalier.tasks.data import Outputs
 from espalier.tasks.registry import TASKS
 from pipeline import layout
@@ -37,13 +38,13 @@ def run(key: str) -> None:
 
 
 def read_outputs(key: str, run_: Run, params: Params) -> Outputs[Any]:
-    """The outputs of a run, with the parses of its texts if the run names some."""
+    """The outputs of a run, with the parses of its texts if the run names some. Of candidates, those that are taken."""
     path = layout.output(run_.paper, key)
     facts = table_metadata(path)
     dataset = params.datasets.every[run_.dataset]
     corpus = params.corpora[dataset.corpus]
     annotated = run_.annotation != layout.NONE
-    return Outputs(
+    outputs = Outputs(
         read_texts(run_.paper, key),
         corpus.language,
         run_.seed,
@@ -55,3 +56,4 @@ def read_outputs(key: str, run_: Run, params: Params) -> Outputs[Any]:
         train=cache(partial(read_train, run_.dataset, ENCODINGS[dataset.encoding])),
         extras=partial(read_extras, run_.dataset),
     )
+    return chosen(outputs)

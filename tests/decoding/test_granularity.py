@@ -14,9 +14,8 @@ from espalier.datasets.vocabulary import BOS
 from espalier.decoding.beam import Hypothesis
 from espalier.decoding.granularity import GradedHypothesis, graded, granularities
 from espalier.models.cdnpg import CDNPG
-from espalier.models.cdnpg_config import CDNPGConfig
+from espalier.models.cdnpg_config import CDNPGConfig, DNPGConfig
 from espalier.models.dnpg import DNPG
-from espalier.models.dnpg_config import DNPGConfig
 
 TEXTS = ["how far is the island", "the ferry", "is it"]
 VOC = PairVocabulary.build(TEXTS, None, "en", pieces=40, lower=True)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from espalier.decoding.constraints.constraint import ForbiddenTokens
-from espalier.decoding.sampling import sample
+from espalier.decoding.sampling import hypotheses, sample
 
 END, BEGIN = 0, 1
 
@@ -113,3 +113,26 @@ def test_a_forbidden_token_is_never_drawn_even_with_top_k_beyond_the_rest(source
 
 def test_a_text_that_does_not_end_is_cut(sources: Any) -> None:
     assert [len(text) for text in draw(Known([0.0, 0.5, 0.5]), sources([0, 0]), [1, 2], max_ids=7)] == [7, 7]
+
+
+def test_a_sequence_has_the_model_s_log_probability_whatever_it_was_drawn_from(toy: Any, sources: Any) -> None:
+    model, rows, most = toy(4), [2, 5], 3
+    seeds = list(range(16))
+    found = hypotheses(
+        model,
+        sources(rows),
+        seeds=seeds,
+        max_ids=most,
+        begin=BEGIN,
+        end=END,
+        top_k=3,
+        temperature=0.7,
+        length_power=2.0,
+    )
+    drawn = draw(model, sources([2] * 8 + [5] * 8), seeds, max_ids=most, top_k=3, temperature=0.7)
+    assert [each.tokens for each in found] == drawn and len({*map(tuple, drawn)}) > 3
+    known = [model.everything(row, most) for row in rows]
+    for place, each in enumerate(found):
+        ids = tuple(each.tokens) + (() if len(each.tokens) == most else (END,))
+        assert each.log_probability == pytest.approx(known[place // 8][ids], abs=1e-5)
+        assert each.score == pytest.approx(each.log_probability / len(ids) ** 2)

@@ -10,8 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from espalier.datasets.pairs.vocabulary import PairVocabulary
-from espalier.models.dnpg_config import DNPGConfig
-from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
+from espalier.models.cdnpg_config import DNPGConfig, PairSeq2SeqConfig
 from espalier.models.registry import ARCHITECTURES
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -13,8 +13,7 @@ from pydantic import BaseModel
 from espalier.datasets.verse.encode import VerseSettings
 from espalier.datasets.verse.frames import frame_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.models.songnet_config import SongNetConfig
-from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
+from espalier.models.songnet_config import SongNetConfig, VerseSeq2SeqConfig
 from espalier.tasks.verse_search import VerseDecoder
 from espalier.training.config import TrainingConfig
 from espalier.verse.grammar import parse_format

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from espalier.syntax.parsers.benepar_config import BeneparTraining
 from espalier.syntax.parsers.registry import BACKENDS
+from espalier.syntax.parsers.training_config import BeneparTraining
 from pipeline.params.entries import ParserEntry
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -103,6 +103,7 @@ def _work(folder: str, arguments: list[str], hurt: Hurt, scratch: str, mirror: s
     if hurt.call is not None:
         _kill_at(hurt.call)
     if hurt.bytes is not None:
+        sys.dont_write_bytecode = True  # Python would keep the part of a compiled module that fits
         resource.setrlimit(resource.RLIMIT_FSIZE, (hurt.bytes, resource.RLIM_INFINITY))
     from espalier.cli import app as cli
 

@@ -118,6 +118,17 @@ def test_traditional_characters_are_read_as_simplified_ones_with_one_note() -> N
     assert report.kept and len(report.notes) == 1 and "燈" in report.text
 
 
+def test_lines_of_a_format_without_marks_end_at_line_ends() -> None:
+    lines = Format("2/3/2")
+    assert lines.check("孤灯\n照石桥\n夜雨").kept and lines.check(" 孤 灯 / 照石桥 / 夜雨\n").kept
+    assert found(lines.check("孤灯\n照石桥夜\n雨")) == [("format", 3, 7, "照石桥夜"), ("format", 8, 9, "雨")]
+    assert found(lines.check("孤灯照石桥夜雨"))[0][0] == "format"
+    assert found(lines.check("孤灯，\n照石桥\n夜雨")) == [("marks", 2, 3, "，")]
+    assert Format("2/3/2", marks=False).check("孤灯，\n照，石桥\n夜雨。").kept
+    assert Format("2，3/2。").check("孤灯，照\n石桥\n夜雨。").kept is False  # a line has ended within a clause
+    assert Format("2，3/2。").check("孤灯，\n照石桥\n夜雨。").kept
+
+
 @pytest.mark.parametrize("text", ["", "。", "A lamp."])
 def test_a_text_without_chinese_words_is_an_error_of_one_line(text: str) -> None:
     with pytest.raises(ConfigError, match="text"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.frames import Format, Meter, Rhyme, Syllables
+from espalier.frames import Acrostic, Format, Meter, Rhyme, Syllables
 from espalier.frames.check_lines import check_lines
 from espalier.frames.lexicon import Lexicon, guessed_shapes, shapes_of
 from espalier.frames.line_automaton import LineAutomaton
@@ -38,7 +38,7 @@ def all_texts(sizes: list[int]) -> list[str]:
     return texts
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from([[2], [3], [1, 1], [1, 2], [2, 2], [2, 1]]), st.data())
 def test_the_automaton_accepts_what_the_check_accepts_and_no_beginning_of_others(
     sizes: list[int], data: st.DataObject
@@ -46,6 +46,8 @@ def test_the_automaton_accepts_what_the_check_accepts_and_no_beginning_of_others
     said: dict[str, object] = {"syllables": "/".join(map(str, sizes))}
     if data.draw(st.booleans()):
         said |= {"rhyme": "".join(data.draw(st.sampled_from("AA.")) for _ in sizes), "rhymes": True}
+    if data.draw(st.booleans()):
+        said |= {"acrostic": data.draw(st.text("arkm", min_size=1, max_size=len(sizes)))}
     texts = all_texts(sizes)
     right = {text for text in texts if check_lines(said, text).kept}
     try:
@@ -97,6 +99,16 @@ def test_rhymes_are_heard_and_rhyme_words_differ() -> None:
     assert [each.rule for each in frame.check("a rose\nthe rose").violations] == ["rhyme words"]
 
 
+def test_lines_begin_with_the_letters_of_an_acrostic_that_may_be_shorter() -> None:
+    frame = Syllables("5/7/5") & Acrostic("Aa")
+    assert frame.check(HAIKU).kept and frame.check(HAIKU.replace("and", "'And")).kept
+    (violation,) = (Syllables("5/7/5") & Acrostic("AT")).check(HAIKU).violations
+    assert (violation.rule, violation.start, violation.found) == ("acrostic", 22, "and")
+    assert violation.wanted == "a word that begins with T"
+    with pytest.raises(ConfigError, match="no word of one syllable begins with l"):
+        LineAutomaton(lines_of({"syllables": "2", "acrostic": "L"}), Lexicon(WORDS))
+
+
 def test_words_that_the_dictionary_lacks_are_counted_by_their_vowels_and_named() -> None:
     report = Syllables("3").check("a zibbling")
     assert report.kept and report.notes[0].endswith("by groups of vowels: zibbling")
@@ -112,6 +124,8 @@ def test_words_that_the_dictionary_lacks_are_counted_by_their_vowels_and_named()
         (Syllables("5/7/5") & Rhyme("AB"), "syllables has 3 lines, rhyme has 2 lines"),
         (Syllables("5/7") & Meter("iambic pentameter"), "line 1 has 5 syllables, iambic pentameter never has"),
         (Syllables("5/7") & Format("5。"), "format beside syllables"),
+        (Syllables("5/7") & Acrostic("江月"), "acrostic: '江月' has more than letters; English lines begin"),
+        (Syllables("5/7") & Acrostic("sea"), "acrostic: rules contradict each other: 3 letters for 2 lines"),
     ],
 )
 def test_bad_frames_are_one_line(frame: Meter, message: str) -> None:
@@ -131,3 +145,17 @@ def test_a_word_that_a_later_line_needs_is_not_spent() -> None:
     for character in "knows ":
         state = automaton.step(state, character)  # type: ignore[assignment]
     assert automaton.step(state, "m") is None
+
+
+def test_the_text_of_a_processor_is_written_as_people_write_it() -> None:
+    """Its ids, and what the frame counts, stay as the model wrote them."""
+    pytest.importorskip("transformers", reason="pip install '.[generate]'")
+    from espalier.frames.processor import FrameProcessor
+    from tests.frames.small_tokenizers import byte_level
+
+    tokenizer, written = byte_level([]), "a rose\nhe moves, i"
+    lines = lines_of({"syllables": "2/3"})
+    processor = FrameProcessor(LineAutomaton(lines, Lexicon((*WORDS, "he", "moves", "i"))), tokenizer)
+    ids = tokenizer(written, add_special_tokens=False).input_ids
+    assert processor.following.automaton.accepts(processor.place(tuple(ids)).state)
+    assert processor.text(ids) == "A rose\nHe moves, I."

@@ -20,8 +20,7 @@ from espalier.decoding.beam import beam_search
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
 from espalier.models.songnet import SongNet
-from espalier.models.songnet_config import SongNetConfig
-from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
+from espalier.models.songnet_config import SongNetConfig, VerseSeq2SeqConfig
 from espalier.tasks.data import BaselineRow, Ready
 from espalier.tasks.registry import TASKS
 from espalier.tasks.verse_search import VerseDecoder, text_of

@@ -25,16 +25,13 @@ from espalier.metrics.paraphrase import paraphrase_statistics
 from espalier.metrics.ted import Ted, Trees
 from espalier.metrics.texts import Pairs
 from espalier.models.cdnpg import CDNPG
-from espalier.models.cdnpg_config import CDNPGConfig
+from espalier.models.cdnpg_config import CDNPGConfig, DNPGConfig, PairSeq2SeqConfig
 from espalier.models.contract import ChainModel
 from espalier.models.dnpg import DNPG, aligned_levels
-from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.guig import GuiG
-from espalier.models.guig_config import GuiGConfig
+from espalier.models.guig_config import GuiGConfig, SCPNConfig
 from espalier.models.pair_seq2seq import PairSeq2Seq
-from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from espalier.models.scpn import SCPN
-from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
 from espalier.tasks.data import Ready
 from espalier.tasks.paraphrase_decoder import PairDecoder

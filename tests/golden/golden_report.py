@@ -14,7 +14,7 @@ from espalier.metrics.verse import verse_families
 from espalier.report.build import build
 from espalier.report.html import render_html
 from espalier.report.markdown import render_markdown
-from espalier.report.orderings_json import orderings_json
+from espalier.report.numbers_files import orderings_json
 from espalier.report.printed import load_printed
 from espalier.report.results import Comparison, CorpusResult, Curve, RunResult, Sample
 

@@ -13,9 +13,7 @@ from espalier.metrics.metric import details_json
 from espalier.metrics.parsing import parsing_scores
 from espalier.syntax.constituency import read_tree, tags, words, write_tree
 from espalier.syntax.parse import Parse, columns_of
-from espalier.syntax.parsers.benepar_chart import best_nodes
-from espalier.syntax.parsers.benepar_config import BeneparTraining
-from espalier.syntax.parsers.benepar_spans import spans_of, tree_over
+from espalier.syntax.parsers.benepar_chart import best_nodes, spans_of, tree_over
 from espalier.syntax.parsers.jieba_backend import keywords, load
 from espalier.syntax.parsers.ltp_backend import LtpParser
 from espalier.syntax.parsers.parser import Refused
@@ -23,6 +21,7 @@ from espalier.syntax.parsers.penn_words import penn_words
 from espalier.syntax.parsers.registry import save_parser
 from espalier.syntax.parsers.spacy_backend import load as load_spacy
 from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
+from espalier.syntax.parsers.training_config import BeneparTraining
 from espalier.syntax.parsers.trivial_backend import TrivialParser, counted
 from pipeline.graph.shards import annotated
 

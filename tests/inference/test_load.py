@@ -227,6 +227,14 @@ def test_the_remedy_for_a_damaged_model_is_git_where_git_has_it(folder: Path) ->
     assert refused(folder).endswith("; train it again")  # git has no other
 
 
+def test_git_restores_no_folder_that_is_no_model(tmp_path: Path) -> None:
+    for arguments in (["init"], ["add", "."]):
+        (tmp_path / "notes.txt").write_text("a note", encoding="utf-8")
+        subprocess.run(["git", "-C", str(tmp_path), *arguments], check=True, capture_output=True)
+    (tmp_path / "notes.txt").write_text("a better note", encoding="utf-8")
+    assert "git restore" not in refused(tmp_path)
+
+
 def test_a_model_without_a_parser_says_so_when_it_needs_one(models: Path) -> None:
     for name, method, text, options in (
         ("writer", "paraphrase", "the cook peels an onion.", {"templates": ["(S (NP) (VP))"]}),

@@ -252,6 +252,6 @@ def test_texts_are_ranked_by_their_length_as_asked_and_trees_are_not(
     asked = paraphrase.search
     monkeypatch.setattr(paraphrase, "search", lambda *args: powers.append(args[2].length_power) or asked(*args))
     writer.paraphrase([COOK], templates=[BARE], length_power=0.7)
-    assert powers == [0.7]
+    assert powers == [0.0, 0.7]  # of the tree, of the text
     with pytest.raises(ArgumentError, match="length_power: -1 is too small; at least 0"):
         writer.paraphrase([COOK], templates=[BARE], length_power=-1)

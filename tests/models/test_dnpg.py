@@ -17,8 +17,8 @@ from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import ForbiddenTokens
+from espalier.models.cdnpg_config import DNPGConfig
 from espalier.models.dnpg import DNPG, aligned_levels
-from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE
 from tests.models.chain_checks import batch_of, check_autocast, check_later_tokens, check_padding, check_selection
 

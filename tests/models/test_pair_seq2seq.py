@@ -18,8 +18,8 @@ from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import ForbiddenTokens
+from espalier.models.cdnpg_config import PairSeq2SeqConfig
 from espalier.models.pair_seq2seq import PairSeq2Seq
-from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 from tests.models.chain_checks import batch_of, check_autocast, check_later_tokens, check_padding, check_selection
 
 Build = Callable[..., PairSeq2Seq]

@@ -20,8 +20,8 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.layers.copy import FLOOR
+from espalier.models.guig_config import SCPNConfig
 from espalier.models.scpn import SCPN
-from espalier.models.scpn_config import SCPNConfig
 from espalier.syntax.constituency import read_tree
 from tests.models.chain_checks import batch_of, check_autocast, check_padding, check_selection
 

@@ -15,7 +15,7 @@ from espalier.datasets.verse.data import VerseBatch, VerseData
 from espalier.datasets.vocabulary import EOS, PAD, WordVocabulary
 from espalier.models.dialogue_config import RNNSeq2SeqConfig
 from espalier.models.rnn_seq2seq import RNNSeq2Seq
-from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
+from espalier.models.songnet_config import VerseSeq2SeqConfig
 from espalier.tasks.verse import VerseTask
 from espalier.tasks.verse_search import VerseDecoder
 

@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_params import empty, write
+from small_params import corpus, empty, parser, write
 
+from espalier.cli.models import Models
+from espalier.io.errors import ConfigError
+from espalier.io.files import write_json
+from espalier.syntax.parsers.registry import save_parser
+from espalier.syntax.parsers.trivial_backend import TrivialModel
+from tests.frames.scores import score, sung, write_score
 from tests.frames.test_check import POEM, TUNES
 from tests.verse.couyun import write_couyun
 
@@ -71,3 +77,158 @@ def test_without_books_it_is_said_what_to_do(tmp_path: Path, cli: Callable[..., 
     answer = cli(tmp_path, "check", POEM, "--tune", "卜算子")
     assert answer.status == 1 and "run dvc --cd profiles/small repro download@couyun in a clone" in answer.err
     assert cli(tmp_path, "check", POEM, "--tune", "卜算子", "--book", "mandarin").status == 1  # by the catalogue
+
+
+def test_a_template_is_checked_by_a_parser_of_the_profile_or_by_its_folder(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    """The trivial parser has S over VP, which has all words but the last mark."""
+    parsers = {"flat": parser("trivial", "en", "trees"), "words": parser("jieba", "zh")}
+    write(tmp_path, {**empty(), "parsers": parsers, "corpora": {"trees": corpus("en", "paraphrase_en")}})
+    made = tmp_path / "data/parsers/flat"
+    made.mkdir(parents=True)
+    counted = TrivialModel(tags={"sleeps": "VBZ", ".": "."}, tag="NN", root="S", label="VP")
+    (made / "model").mkdir()
+    write_json(made / "model/trivial.json", counted.model_dump(mode="json"))
+    save_parser(made, "trivial", None, {})
+    save_parser(tmp_path / "data/parsers/words", "jieba", None, {})
+    template = ("--template", "(S (VP (NN) (VBZ)) (.))")
+    right = cli(tmp_path, "check", "Anna sleeps .", *template, "--parser", "flat")
+    assert (right.status, right.out) == (0, "1.000  kept\n  template     5/5\n"), right.err
+    wrong = cli(tmp_path, "check", "Anna sees .", *template, "--parser", "data/parsers/flat")
+    assert wrong.status == 1
+    assert wrong.out == "0.800  not kept\n  template     4/5\n      5-8  'sees' (template): VBZ, not NN\n"
+    rows = [
+        {"text": "Anna sleeps .", "template": template[1]},
+        {"text": POEM, "template": "a sentence", "format": "1。"},
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    first, second = cli(tmp_path, "check", "--file", "rows.jsonl", "--parser", "flat", "--json").out.splitlines()
+    assert json.loads(first)["kept"] and {each["rule"] for each in json.loads(second)["scores"]} == {"format", "marks"}
+    open_ = cli(tmp_path, "check", "Anna sleeps .", "--template", "(S (VP)", "--parser", "flat")
+    assert (open_.status, open_.err) == (1, "espalier: template: a bracket is not closed\n")
+    none = cli(tmp_path, "check", "Anna sleeps .", *template, "--parser", "words")
+    assert none.status == 1 and "posseg) gives no constituency trees; take one that does" in none.err
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "message"),
+    [
+        (
+            "Anna sleeps.",
+            (),
+            "--parser: profile nursery has no default parser of trees in English; name a parser of constit",
+        ),
+        ("他睡觉", (), "--parser: profile nursery has no default parser of trees in Chinese; name a parser of constit"),
+        ("Anna sleeps.", ("--parser", "penn"), "--parser: unknown parser 'penn'; allowed: words"),
+        ("Anna sleeps.", ("--parser", "words"), "data/parsers/words: parser words is not made; dvc repro train_parser"),
+    ],
+)
+def test_without_a_parser_it_is_said_what_to_do(
+    tmp_path: Path, cli: Callable[..., Any], text: str, more: tuple[str, ...], message: str
+) -> None:
+    write(tmp_path, {**empty(), "parsers": {"words": parser("jieba", "zh")}})
+    answer = cli(tmp_path, "check", text, "--template", "(S (NP) (VP))", *more)
+    assert answer.status == 1 and answer.err.count("\n") == 1 and message in answer.err, answer.err
+
+
+def test_outside_a_clone_the_folder_of_a_parser_is_asked_for() -> None:
+    with pytest.raises(ConfigError, match="--parser: no parser is at hand; give the folder of a parser"):
+        Models().parser(None, "en")
+    with pytest.raises(ConfigError, match="--parser: no parser in 'here'; give the folder of a parser"):
+        Models().parser("here", "en")
+
+
+@pytest.fixture(scope="module")
+def song(project: Path) -> str:
+    """Lines of 5 and 3 syllables in a first verse, of 4 in a second one; a part without lyrics."""
+    text = score(sung("la la la la la r la la la r"), sung("la la la la", "2"), parts={"Piano": sung("_ _ r _")})
+    return write_score(project, text).name
+
+
+def test_texts_are_checked_by_a_melody_each_in_its_language(project: Path, cli: Callable[..., Any], song: str) -> None:
+    english = cli(project, "check", "A lamp on the bridge / so quiet", "--melody", song)
+    assert english.status == 0 and "note: the syllables of the melody: 5/3 (verse 1 of 1, 2)\n" in english.err
+    (project / "lyrics.txt").write_text("孤灯照石桥/雨潇潇\nA lamp / so quiet\n", encoding="utf-8")
+    answer = cli(project, "check", "--file", "lyrics.txt", "--melody", song, "--json", "-q")
+    assert answer.status == 1 and not answer.err
+    assert [json.loads(line)["kept"] for line in answer.out.splitlines()] == [True, False]
+    other = cli(project, "check", "A lamp so dim", "--melody", song, "--verse", "2", "-q")
+    assert (
+        other.status == 0 and cli(project, "check", "明月 / 山", "--melody", song, "--part", "P2", "--by", "notes").out
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--part", "Alto"), "--part: unknown part 'Alto'; allowed: Piano, Voice"),
+        (("--part", "Piano"), "--part: no lyrics in part Piano; parts with lyrics: Voice"),
+        (("--verse", "3"), "--verse: unknown verse '3'; allowed: 1, 2"),
+        (("--by", "ear"), "--by: unknown way to count syllables 'ear'; allowed: lyrics, notes"),
+        (("--format", "5。"), "--melody: a melody beside --format; leave out one of them"),
+        (("--meter", "iambic pentameter"), "line 1 has 5 syllables, iambic pentameter never has"),
+    ],
+)
+def test_a_part_or_verse_that_a_melody_lacks_is_one_line(
+    project: Path, cli: Callable[..., Any], song: str, more: tuple[str, ...], message: str
+) -> None:
+    answer = cli(project, "check", "A lamp / so", "--melody", song, *more, "-q")
+    assert answer.status == 1 and answer.err.count("\n") == 1 and message in answer.err, answer.err
+
+
+def test_a_melody_that_cannot_be_read_is_one_line(project: Path, cli: Callable[..., Any]) -> None:
+    write_score(project, score(sung("_ _")), "piano.xml")
+    answer = cli(project, "check", "A lamp", "--melody", "piano.xml")
+    assert answer.status == 1 and answer.err.count("\n") == 1
+    assert (
+        "--melody: no lyrics in" in answer.err
+        and "Voice has 2 notes; count its notes (by='notes', --by notes)" in answer.err
+    )
+    answer = cli(project, "check", "A lamp", "--melody", "none.mxl")
+    assert answer.status == 1 and answer.err.endswith("none.mxl: no such file\n")
+    answer = cli(project, "check", "A lamp", "--format", "5。", "--verse", "2")
+    assert answer.err == "espalier: --verse: there is no melody; give --melody as well\n"
+
+
+def test_a_text_of_two_stanzas_is_shown_as_these(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    write(tmp_path, empty())
+    poem = "中中中中中，中中中中动。中中中中中中中，中中中中动。"
+    answer = cli(tmp_path, "check", poem * 2, "--tune", "卜算子", "--book", "mandarin")
+    sentences = poem.replace("。", "。\n")
+    assert answer.out.startswith(f"{sentences}\n{sentences}\n"), answer.out
+    found = json.loads(cli(tmp_path, "check", poem * 2, "--tune", "卜算子", "--book", "mandarin", "--json").out)
+    assert (found["text"], found["stanza"]) == (poem * 2, len(poem))
+    assert cli(tmp_path, "check", POEM, *FORMAT).out.startswith("1.000  kept\n")  # no tune, no stanzas
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"text": "江上", "format": 5}, "format is 5; give a text"),
+        ({"text": "江上", "tones": True}, "tones is true; give a text"),
+        ({"text": "江上", "rhyme": ["A"]}, 'rhyme is ["A"]; give a text'),
+        ({"text": "江上", "words": "江"}, "; give a list of texts"),
+        ({"text": "江上", "variant": "2"}, 'variant is "2"; give a number'),
+        ({"text": 7, "format": "2"}, "text is 7; give a text"),
+    ],
+)
+def test_a_rule_of_another_type_is_one_line_and_the_other_rows_are_checked(
+    tmp_path: Path, cli: Callable[..., Any], row: dict[str, Any], message: str
+) -> None:
+    rows = [row, {"text": "江上", "format": "2"}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    answer = cli(tmp_path, "check", "--file", "rows.jsonl", "--json")
+    assert answer.status == 1 and message in answer.err and answer.err.count("\n") == 1
+
+
+def test_the_tokens_of_a_text_that_a_model_wrote_are_no_rule(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    row = {"text": "a rose / he moves", "words": ["roses"], "log_probability": -1.0, "syllables": "2/2"}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    answer = cli(tmp_path, "check", "--file", "rows.jsonl")
+    assert answer.status == 0, answer.err
+
+
+def test_a_parser_without_a_template_is_one_line(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    answer = cli(tmp_path, "check", "江上", "--format", "2", "--parser", "nosuch")
+    assert answer.err == "espalier: --parser: there is no template; give --template as well\n"

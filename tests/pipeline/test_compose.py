@@ -191,7 +191,7 @@ def test_the_drawing_has_the_tokens_and_symbols_that_are_printed(songs: Path, cl
         (["--template", TEMPLATE, "--model", "songnet"], "--model: model songnet serves generate and polish; compose"),
         (
             ["--template", TEMPLATE, "--model", "moon"],
-            "unknown model 'moon'; allowed: gpt2, sat_p2, sat_topic, songnet",
+            "--model: unknown model 'moon'; allowed: gpt2, sat_p2, sat_topic, songci, songnet",
         ),
         (
             ["--template", TEMPLATE, "--out", "a.png", *P2],

@@ -51,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree["presets"] = PRESETS
     tree["models"] = {"tiny": model("songnet", "tiny", numbers, default_for=["generate.zh"])}
     write(folder, tree)
-    write_couyun(folder / BOOKS, RHYMES, TUNES)
+    write_couyun(folder / BOOKS, RHYMES, TUNES, {"菩萨蛮": ("双调", 8)})
     return folder
 
 
@@ -65,6 +65,7 @@ def test_a_tune_by_the_book_is_met_whole_in_a_process_of_its_own(
     shutil.copytree(ROOT / "pipeline", folder / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "src").symlink_to(ROOT / "src")
     command = ["generate", "--tune", tune, "--variant", str(number), "--book", "cilin", "--tone", "--n", "4", "--json"]
+    command += ["--model", "tiny"]
     answer = run(folder, sys.executable, str(folder / "pipeline"), *command)
     assert answer.status == 0, answer.err
     books = open_books(project / BOOKS)
@@ -72,6 +73,16 @@ def test_a_tune_by_the_book_is_met_whole_in_a_process_of_its_own(
     texts = [json.loads(line)["text"] for line in answer.out.splitlines()]
     assert len(texts) == 4
     assert [fit_of(text, variant, books.rhyme_books).faults for text in texts] == [0] * 4
+
+
+def test_the_format_is_an_argument_or_an_option(
+    project: Path, cli: Callable[..., Any], refused: Callable[..., str]
+) -> None:
+    assert (
+        cli(project, "generate", "2。", "--n", "2").out == cli(project, "generate", "--format", "2。", "--n", "2").out
+    )
+    said = refused(project, "generate", "2。", "--format", "2。")
+    assert said == "espalier: --format: given twice; give the option or the argument"
 
 
 def test_an_acrostic_and_tones_are_kept_together(project: Path, cli: Callable[..., Any]) -> None:
@@ -166,3 +177,15 @@ def test_a_literal_in_mandarin_has_its_tone_and_its_rhyme_by_one_reading(
     # 薄 is level as bao and bo, oblique as bo alone.
     line = refused(project, "generate", "--format", "1薄。1刀。", "--rhyme", "AA", "--tones", "中仄中平")
     assert "'刀' (ao平) does not rhyme with '薄' (o)" in line
+
+
+@pytest.mark.parametrize("command", [("--tune", "菩萨蛮", "--book", "cilin"), ("--tune", "卜算子")])
+def test_two_stanzas_of_a_tune_are_printed_apart(
+    project: Path, cli: Callable[..., Any], command: tuple[str, ...]
+) -> None:
+    """Both have four sentences, the first in the book of the test, the other in the catalogue."""
+    _, *lines = cli(project, "generate", *command, "-q").out.rstrip().splitlines()
+    assert len(lines) == 5 and [number for number, line in enumerate(lines) if not line] == [2]
+    found = json.loads(cli(project, "generate", *command, "-q", "--json").out)
+    assert found["stanza"] == 2 and found["text"].count("\n") == 3
+    assert json.loads(cli(project, "generate", *command, "--format", "2。", "-q", "--json").out)["stanza"] == 0

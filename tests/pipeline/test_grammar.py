@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from small_params import empty, write
 
+from tests.frames.scores import score, sung, write_mxl
 from tests.frames.test_check import TUNES
 from tests.verse.couyun import write_couyun
 
@@ -40,12 +41,20 @@ def test_the_answer_as_json_has_the_choices(project: Path, cli: Callable[..., An
     assert found["groups"] == {"A": "8平"} and found["repeated"] == "" and found["text"].startswith("root ::= ")
 
 
+def test_the_grammar_of_a_melody_has_a_character_for_each_syllable(project: Path, cli: Callable[..., Any]) -> None:
+    song = write_mxl(project, score(sung("la la la r la la"))).name
+    answer = cli(project, "grammar", "--melody", song, "--rhyme", "AA", "--group", "ang", "--notation", "regex")
+    assert answer.status == 0 and answer.err == "espalier: note: the syllables of the melody: 3/2\n"
+    assert re.sub(r"\[[^]]*\]", "x", answer.out) == "x{2}x\\x0Axx\n"
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
         ((), "frame: no rule is given; give one of: format, rhyme,"),
         ((*FORMAT, "--notation", "ebnf"), "--notation: unknown notation 'ebnf'; allowed: gbnf, lark, regex"),
         (("--tune", "灯词", "--group", "9平"), "--group: unknown rhyme group '9平'; allowed: 15入, 1仄"),
+        (("--template", "(S (NP) (VP))"), "--template: only a parser sees trees"),
         (("--tune", "无名"), "--tune: no tune '无名' in the book"),
         ((*FORMAT, "--repeated", "明"), "--repeated: 1 words where 0 are repeated"),
         ((*FORMAT, "--word", "春风", "--word", "秋月江山"), "--words: "),

@@ -24,7 +24,7 @@ from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.decode import judged
 from espalier.tasks.integrity import VerseJudge
-from espalier.tasks.verse_scoring import VerseScoring
+from espalier.tasks.verse import VerseScoring
 from espalier.tasks.verse_search import VerseDecoder
 from pipeline import layout
 from pipeline.records.machine import device

@@ -16,7 +16,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.validation import validated
 from espalier.models.songnet_config import SongNetConfig
-from espalier.tasks.verse_scoring import VerseScoring
+from espalier.tasks.verse import VerseScoring
 from espalier.tasks.verse_search import VerseDecoder
 from espalier.training.config import TrainingConfig
 from pipeline import layout

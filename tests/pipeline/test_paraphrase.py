@@ -29,6 +29,8 @@ from espalier.syntax.levels import cut, linearize
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.penn_words import penn_words
+from espalier.syntax.parsers.registry import save_parser
+from espalier.syntax.parsers.trivial_backend import TrivialTraining, train_trivial
 
 Cli = Callable[..., Any]
 Refuse = Callable[..., str]
@@ -192,6 +194,16 @@ def test_json_says_what_guided_the_text_and_what_wrote_it(kitchen: Path, cli: Cl
     assert found["log_probability"] < 0 and isinstance(found["words"], list)
 
 
+def test_expand_prints_the_tree_that_guides_the_paraphrase(kitchen: Path, cli: Cli, refused: Refuse) -> None:
+    (guided,) = objects(cli(kitchen, "paraphrase", SOURCE, "--template", BARE, "--json"))
+    (found,) = objects(cli(kitchen, "expand", SOURCE, "--template", BARE, "--json"))
+    assert (found["tree"], found["template"], found["model"]) == (guided["tree"], BARE, "se")
+    assert cli(kitchen, "expand", SOURCE, "--template", BARE).out == f"{found['tree']}\n"
+    assert len(cli(kitchen, "expand", SOURCE, "--templates", "2").out.splitlines()) == 2
+    said = refused(kitchen, "expand", SOURCE, "--template", BARE, "--templates", "2")
+    assert said == "espalier: --template and --templates: each says what is expanded; give one of them"
+
+
 @pytest.mark.parametrize("expander", ["se", "se_no_tmpl", "se_scpn"])
 @pytest.mark.parametrize(
     ("template", "levels"), [(BARE, 2), (TEMPLATES[0], 3), ("(S (NP (PRP)) (VP (MD) (VP (VB) (NP))))", 4)]
@@ -308,6 +320,81 @@ def test_help_says_what_guides_where_nothing_is_given(kitchen: Path, cli: Cli) -
     assert answer.out.startswith("Usage: espalier paraphrase") and answer.err == ""
     assert f"the {TEMPLATE_COUNT} most frequent templates" in " ".join(answer.out.split())
     assert "paraphrase" in cli(kitchen, "--help").out
+
+
+# --- texts that must keep their template -----------------------------------------------------------------------------
+
+GIVEN = "(S (NP (DT the) (NN cook)) (NN))"
+
+
+@pytest.fixture
+def parsed(kept: Path, tmp_path: Path) -> Path:
+    """The project with a parser that was trained on its trees (`trivial`): it knows tags, and trees of one shape."""
+    folder = Path(shutil.copytree(kept, tmp_path / "kitchen"))
+    bank = [Parse(words(tree), tags(tree), write_tree(tree)) for tree in map(read_tree, TREES)]
+    train_trivial(
+        bank, [], TrivialTraining(), folder / "data/parsers/own/model", tmp_path, seed=1, watch=lambda *_: None
+    )
+    save_parser(folder / "data/parsers/own", "trivial", None, {})
+    return folder
+
+
+def test_a_strict_text_keeps_its_template_or_says_so_and_the_status_is_1(parsed: Path, cli: Cli) -> None:
+    command = ("paraphrase", SOURCE, "--strict", "--beam", "40", "--template")
+    (found,) = objects(cli(parsed, *command, GIVEN, "--json"))
+    # The first beam is "the cook"; three words, of which the last is a noun, have the tree of the template.
+    assert found["template_kept"] is True and len(found["words"]) == 3 and found["words"][:2] == ["the", "cook"]
+    assert list(found)[-4:] == ["log_probability", "template_kept", "model", "expander"]
+    shown = cli(parsed, *command, GIVEN)
+    assert (shown.status, shown.out.splitlines()) == (0, [found["text"]])
+    answer = cli(parsed, *command, BARE, "--json")
+    found = json.loads(answer.out)
+    assert (answer.status, answer.err, found["template_kept"]) == (1, "", False)
+    shown = cli(parsed, *command, BARE)
+    note = "  note: no candidate keeps the template; this is the best"
+    assert (shown.status, shown.err, shown.out.splitlines()) == (1, "", [found["text"], note])
+    (loose,) = objects(cli(parsed, "paraphrase", SOURCE, "--template", BARE, "--beam", "40", "--json"))
+    assert loose["words"] and "template_kept" not in loose
+
+
+def test_of_several_lines_one_that_fails_gives_status_1_and_the_others_are_written(parsed: Path, cli: Cli) -> None:
+    with standard_input(f"{SOURCE}\t{GIVEN}\n{SOURCE}\t{BARE}\n"):
+        answer = cli(parsed, "paraphrase", "--strict", "--beam", "40", "--json")
+    assert answer.status == 1
+    assert [json.loads(line)["template_kept"] for line in answer.out.splitlines()] == [True, False]
+
+
+def test_candidates_beyond_the_beam_are_samples(parsed: Path, cli: Cli) -> None:
+    command = ("paraphrase", SOURCE, "--strict", "--beam", "1", "--template", "(S (NP) (NN))", "--json")
+    few, many = (json.loads(cli(parsed, *command, "--candidates", count).out) for count in ("1", "400"))
+    assert few["template_kept"] is False and many["template_kept"] is True and len(many["words"]) > 2
+    assert json.loads(cli(parsed, *command, "--candidates", "400").out) == many
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--candidates", "4"], "--candidates: candidates of which none is chosen; add strict"),
+        (["--strict", "--candidates", "0"], "--candidates: 0 is too small; at least 1"),
+        (["--strict", "--candidates", "2", "--n", "3"], "--n: 3 texts of 2 candidates"),
+        (["--strict", "--model", "no_syn"], "--strict: model no_syn reads no tree; leave it out"),
+    ],
+)
+def test_strict_options_that_cannot_be_are_one_line(
+    parsed: Path, refused: Refuse, options: list[str], message: str
+) -> None:
+    assert message in refused(parsed, "paraphrase", SOURCE, *options)
+
+
+def test_strict_texts_of_a_profile_without_a_parser_are_one_line(
+    parsed: Path, refused: Refuse, edit: Callable[..., None]
+) -> None:
+    shutil.rmtree(parsed / "data/parsers/own")
+    assert "parser own is not made; dvc repro train_parser@own" in refused(parsed, "paraphrase", SOURCE, "--strict")
+    edit(parsed / "params.yaml", "parsers", {})
+    assert "params.yaml: parsers: no parser for the texts of corpus kitchen" in refused(
+        parsed, "paraphrase", SOURCE, "--strict"
+    )
 
 
 # --- how it says no --------------------------------------------------------------------------------------------------

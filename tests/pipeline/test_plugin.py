@@ -184,11 +184,11 @@ COMMANDS = {
 #: Packages with a module for each component. Shared modules of theirs are no component's own.
 COMPONENTS = ("espalier.datasets", "espalier.tasks", "espalier.models", "espalier.corpora.readers")
 SHARED = {
-    "espalier.corpora.readers", "espalier.datasets.batch", "espalier.datasets.batching", "espalier.datasets.encoding",
+    "espalier.corpora.readers", "espalier.datasets.batch", "espalier.datasets.encoding",
     "espalier.datasets.registry", "espalier.datasets.structure.structures", "espalier.models.contract",
     "espalier.models.ngram", "espalier.models.ngram_tree", "espalier.models.output_check", "espalier.models.registry",
-    "espalier.models.serialization", "espalier.tasks.data", "espalier.tasks.decode", "espalier.tasks.registry",
-    "espalier.tasks.scoring", "espalier.tasks.settings", "espalier.tasks.task",
+    "espalier.models.serialization", "espalier.tasks.candidates", "espalier.tasks.data", "espalier.tasks.decode",
+    "espalier.tasks.registry", "espalier.tasks.scoring", "espalier.tasks.settings", "espalier.tasks.task",
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pytest
 from espalier.corpora.download import fetch
 from espalier.corpora.filters import screen
 from espalier.corpora.readers.lyrics import read as read_lyrics
-from espalier.corpora.readers.ptb import read as read_ptb
+from espalier.corpora.readers.penn import read_ptb
 from espalier.corpora.records import Sentence, table_of
 from espalier.corpora.splits import split_of
 from espalier.datasets.structure.data import StructureView

@@ -237,3 +237,10 @@ def test_a_chat_has_no_prompt_unless_a_person_types_and_reads(call: Call, stdin:
     shown = wanted.replace("\n", "\r\n") if stdout == "terminal" else ""
     assert (found.status, found.terminal) == (0, typed + shown)
     assert found.out == (wanted if stdout != "terminal" else "")
+
+
+@pytest.mark.parametrize("word", ["quit", "exit"])
+def test_a_word_ends_a_chat_that_a_person_types_and_reads(call: Call, word: str) -> None:
+    found = call("chat", typed=f"{word}\n今天\n", stdout="terminal")
+    assert (found.status, found.terminal) == (0, f"{word}\r\n今天\r\n> {word}\r\n")
+    assert "most of its words are not Chinese" in call("chat", stdin=f"{word}\n").err  # a post like any other

@@ -3,9 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from espalier.report.build import build
-from espalier.report.folding import Folded, fold
+from espalier.report.folding import Folded, fold, letter_of, notes_of
 from espalier.report.markdown import render_markdown
-from espalier.report.notes import letter_of, notes_of
 from espalier.report.printed import Printed
 from espalier.report.results import RunResult
 from espalier.report.tables import Line, Reading

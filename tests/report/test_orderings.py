@@ -11,8 +11,8 @@ import pytest
 from espalier.io.errors import ConfigError
 from espalier.report.build import build
 from espalier.report.markdown import render_markdown
+from espalier.report.numbers_files import orderings_json
 from espalier.report.orderings import Ordering
-from espalier.report.orderings_json import orderings_json
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import Comparison, RunResult
 from espalier.report.tables import Reading

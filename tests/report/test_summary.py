@@ -13,10 +13,10 @@ from espalier.report.build import build
 from espalier.report.html import render_index
 from espalier.report.items import Items
 from espalier.report.links import Links
+from espalier.report.numbers_files import render_csv
 from espalier.report.printed import Printed, Row, RunRef
 from espalier.report.results import CorpusResult, RunResult
 from espalier.report.summary import read_summary, summary_json, summary_of
-from espalier.report.tables_csv import render_csv
 
 MakeRun = Callable[..., RunResult]
 LINKS = Links(reports="", profile="../", root="../../../")

@@ -27,9 +27,9 @@ from espalier.syntax.ternary import EOB
 from espalier.tasks.chance import known_rows
 from espalier.tasks.data import Ready
 from espalier.tasks.dialogue import DialogueTask
-from espalier.tasks.exemplars import exemplars
-from espalier.tasks.nearest import Nearest
 from espalier.tasks.paraphrase import ParaphraseTask
+from espalier.tasks.paraphrase_baselines import exemplars
+from espalier.tasks.training_replies import Nearest
 from espalier.tasks.verse import VerseTask
 from espalier.verse.format import Format, format_of
 from espalier.verse.text import units_of

@@ -20,8 +20,7 @@ from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
-from espalier.tasks.broken_endings import with_longer_units_cut, with_random_last_words, without_last_words
-from espalier.tasks.integrity import VerseJudge
+from espalier.tasks.integrity import VerseJudge, with_longer_units_cut, with_random_last_words, without_last_words
 from espalier.tasks.verse_search import VerseDecoder
 from espalier.text.language import tokens_of
 from espalier.verse.format import format_of

@@ -15,12 +15,11 @@ import pytest
 import torch
 
 from espalier.corpora.leakage import letters_of
-from espalier.datasets.batching import length_batches
+from espalier.datasets.batch import length_batches
 from espalier.datasets.verse.data import View
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.models.ngram import NGram, NGramConfig
-from espalier.tasks.broken_endings import with_longer_units_cut, with_random_last_words, without_last_words
-from espalier.tasks.integrity import VerseJudge
+from espalier.tasks.integrity import VerseJudge, with_longer_units_cut, with_random_last_words, without_last_words
 
 JUDGE = VerseJudge()
 

@@ -12,7 +12,7 @@ import pytest
 
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
-from espalier.io.protocols import members
+from espalier.io.registry import members
 from espalier.models.registry import ARCHITECTURES
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import BaselineTask, DecodingTask, ScoringTask, Task

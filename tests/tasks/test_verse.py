@@ -35,8 +35,7 @@ from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.data import Outputs, Ready, RunOptions
 from espalier.tasks.registry import TASKS
-from espalier.tasks.verse import VerseTask
-from espalier.tasks.verse_scoring import VerseScoring
+from espalier.tasks.verse import VerseScoring, VerseTask
 from espalier.tasks.verse_search import VerseDecoder, clusters_of, text_of, verse_constraint
 from espalier.text.language import Language, is_mark, tokens_of
 from espalier.verse.format import BLANK, RHYME, Format

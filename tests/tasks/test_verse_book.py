@@ -18,8 +18,7 @@ from espalier.metrics.prosody import Prosody
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.tasks.data import Inputs, Outputs, Ready, RunOptions
-from espalier.tasks.verse import VerseTask
-from espalier.tasks.verse_scoring import VerseScoring
+from espalier.tasks.verse import VerseScoring, VerseTask
 from espalier.tasks.verse_search import VerseDecoder
 from tests.verse.couyun import write_couyun
 

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.text.language import Language, has_words, is_mark, join_tokens, language_name, mostly, tokens_of
+from espalier.text.language import (
+    Language,
+    has_words,
+    is_mark,
+    join_tokens,
+    language_name,
+    language_of,
+    mostly,
+    tokens_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +58,7 @@ def test_tokens_that_are_joined_come_back(language: Language, tokens: list[str])
 )
 def test_marks_are_punctuation_alone(token: str, expected: bool) -> None:
     assert is_mark(token) is expected
+
+
+def test_the_language_of_a_text_is_that_of_most_of_its_letters() -> None:
+    assert [language_of(text) for text in ("他睡觉。", "Anna sleeps.", "Анна спит.", "。")] == ["zh", "en", None, None]

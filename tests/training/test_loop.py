@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from espalier.datasets.batching import batch_plan
+from espalier.datasets.batch import batch_plan
 from espalier.io.errors import DataError, EspalierError
 from espalier.models.contract import Loss
 from espalier.training.loop import Progress, mean_loss, train

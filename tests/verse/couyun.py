@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 #: List: characters, tone, Pingshui rhyme, part of Cilin, number of the rhyme among the 106.
@@ -38,14 +39,24 @@ TUNES: Tunes = {
 }
 
 
-def write_couyun(folder: Path, rhymes: str = RHYMES, tunes: Tunes = TUNES) -> Path:
-    """Write a rhyme book and a form book."""
+def write_couyun(
+    folder: Path,
+    rhymes: str = RHYMES,
+    tunes: Tunes = TUNES,
+    kinds: Mapping[str, tuple[str, int]] = MappingProxyType({}),
+) -> Path:
+    """Write a rhyme book and a form book. Kinds of tunes, and the words of their first variants, are by first names."""
     (folder / "couyun/hanzi").mkdir(parents=True)
     (folder / "couyun/hanzi/hanzi_class.py").write_text(rhymes, "utf-8")
     forms = folder / "couyun/ci_pu"
     (forms / "ci_list").mkdir(parents=True)
-    index = [{"idx": n, "names": list(names), "names_trad": [names[0]]} for n, names in enumerate(tunes)]
-    (forms / "ci_index.json").write_text(json.dumps(index), "utf-8")
+    index: list[dict[str, Any]] = [
+        {"idx": n, "names": list(names), "names_trad": [names[0]]} for n, names in enumerate(tunes)
+    ]
+    typed = [
+        each | {"type": [*kinds[name], []]} if (name := each["names_trad"][0]) in kinds else each for each in index
+    ]
+    (forms / "ci_index.json").write_text(json.dumps(typed), "utf-8")
     for number, variants in enumerate(tunes.values()):
         (forms / f"ci_list/cipai_{number}.json").write_text(json.dumps([_form(*each) for each in variants]), "utf-8")
     return folder

@@ -1,16 +1,17 @@
-"""The command `check`: how well texts keep a frame. It needs no model."""
+"""The command `check`: how well texts keep a frame. It needs no model; a template alone needs a parser."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from espalier.cli.command import Command, parameter
-from espalier.cli.models import models
+from espalier.cli.command import Command, is_repeated, parameter
+from espalier.cli.models import absolute, models
 from espalier.cli.requests import as_options, read_requests
 from espalier.cli.streams import result_line, told
 from espalier.inference import requests as asked
@@ -32,9 +33,22 @@ BOOKS = parameter(
     resolve_path=True,
 )
 
+#: The options that take the lines of a melody.
+MELODY = (
+    parameter(
+        "melody",
+        Path,
+        "A score in MusicXML (.musicxml, .xml, .mxl), whose syllables the lines have, each on a line of its own.",
+        resolve_path=True,
+    ),
+    parameter("part", str, "The part of the score with the melody; default: the first with lyrics."),
+    parameter("verse", str, "The number of the verse in the score; default: the first."),
+    parameter("by", str, "Count the syllables of the lyrics, or the notes: lyrics or notes.  [default: lyrics]"),
+)
+
 
 class Check(Command):
-    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic.
+    """Check texts by rules: a tune, a format, rhymes, tones, an acrostic, a melody, the template of a tree.
 
     The score is from 0 to 1, for each rule and as a whole. Each violation has the characters of the text, counted from
     0, what stands there and what would be right. The exit status is 1 if a text violates a rule.
@@ -46,7 +60,14 @@ class Check(Command):
     service, request, options, argument = "check", asked.CheckRequest, asked.CheckOptions, "text"
     columns, line, without = 2, "one text a line; after a tab its tune", ("model", "language")
     shared: ClassVar[Sequence[str]] = ("tune",)
-    more = (BOOKS,)
+    more = (
+        BOOKS,
+        *MELODY,
+        parameter(
+            "parser", str, "What sees the tree: a parser of the profile, or its folder; default: that of its models.",
+            callback=absolute,
+        ),
+    )  # fmt: skip
 
     def run(self) -> None:
         """Check all texts."""
@@ -56,10 +77,16 @@ class Check(Command):
         models().enter(self.values["profile"])
         with as_options(self.names):
             options = self.chosen(requests)
-        books, failed = framed.books_of(self.values), False
+            melody = framed.melody_of(self.values)
+        books, parser, failed = framed.books_of(self.values), None, False
+        if self.values["template"] is not None or any(request.template is not None for request in requests):
+            parser = framed.parser_of(self.values["parser"], [request.text for request in requests])
+        elif self.values["parser"] is not None:
+            raise ConfigError("there is no template", where="--parser", remedy="give --template as well")
+        checked = partial(framed.checked, books=books, parser=parser, melody=melody)
         for request in requests:
             try:
-                report = self.report(request, options, partial(framed.checked, books=books))
+                report = self.report(request, options, checked)
             except EspalierError as error:
                 if len(requests) == 1:
                     raise
@@ -97,14 +124,25 @@ class Check(Command):
             return replace(request, text=request.text.replace("/", "\n"))
         try:
             row = json.loads(line)
-            text = row["text"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}') from error
-        fields = {field.name for field, *_ in asked.described(asked.CheckRequest)} - {"text"}
-        rules = {key: row[key] for key in fields & row.keys() if row[key] not in (None, "")}
+        except ValueError:
+            row = None
+        if not isinstance(row, dict) or "text" not in row:
+            raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}')
+        if "log_probability" in row:  # what a model wrote, with its tokens as words
+            row.pop("words", None)
+        kinds = {field.name: kind for field, kind, _ in asked.described(asked.CheckRequest)}
+        rules: dict[str, Any] = {key: row[key] for key in kinds.keys() & row.keys() if row[key] not in (None, "")}
+        for key, value in rules.items():
+            if remedy := _mistaken(value, kinds[key]):
+                raise ConfigError(f"{key} is {json.dumps(value)[:40]}", where=name, remedy=remedy)
+        text = rules.pop("text", "")
+        if "words" in rules:
+            rules["words"] = tuple(rules["words"])
+        if not str(rules.get("template", "")).lstrip().startswith("("):  # that of `espalier compose` is no tree
+            rules.pop("template", None)
         if "tune" in rules and "format" in rules:  # a poem that was written to a tune has the format of the tune
             rules = {key: rules[key] for key in rules.keys() - {"format", "rhyme", "tones"}}
-        return asked.CheckRequest(str(text), **rules, name=name)
+        return asked.CheckRequest(text, **rules, name=name)
 
     def shown(self, request: asked.CheckRequest, report: Report) -> str:
         """A report as JSON, or as people read it."""
@@ -113,10 +151,28 @@ class Check(Command):
         return printable(report_page(report))
 
 
+def _mistaken(value: object, kind: object) -> str:
+    """What to give instead of a value of JSON that has not the type of a field; "" if it has."""
+    if is_repeated(kind):
+        right = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return "" if right else "give a list of texts"
+    if int in get_args(kind):
+        return "" if type(value) is int else "give a number"
+    return "" if isinstance(value, str) else "give a text"
+
+
+def stanzas(report: Report) -> list[str]:
+    """The text of two stanzas, a sentence in each line and an empty line between and after them; else nothing."""
+    if not report.stanza:
+        return []
+    parts = (report.text[: report.stanza], report.text[report.stanza :])
+    return [line for part in parts for line in (*re.findall(r"[^\s。！？][^\n。！？]*[。！？]*[”’」』]*", part), "")]
+
+
 def report_page(report: Report) -> str:
-    """The whole score, the scores of the rules, and the violations."""
+    """The whole score, the scores of the rules, and the violations; before them, a text of two stanzas as these."""
     heading = [f"{report.score:.3f}", "kept" if report.kept else "not kept", *filter(None, [report.variant])]
-    lines = ["  ".join(heading)]
+    lines = [*stanzas(report), "  ".join(heading)]
     for score in report.scores:
         lines.append(f"  {score.rule:12} {score.kept}/{score.of}{'' if score.binding else '  (does not count)'}")
     for each in report.violations:

@@ -48,24 +48,26 @@ def _be_quiet(value: bool) -> bool:
     return value
 
 
-def _is_repeated(kind: Any) -> bool:
+def is_repeated(kind: object) -> bool:
+    """Whether a field holds several values."""
     return any(get_origin(each) is tuple for each in (kind, *get_args(kind)))
 
 
 def parameter(
     name: str, kind: Any, text: str, default: Any = None, *short: str, argument: bool = False, **more: Any
 ) -> inspect.Parameter:
-    """An option of a command, or its argument, that sets a field of the type `kind`; `more` goes to `typer.Option`.
+    """An option of a command, or its argument, that sets a field of the type `kind`; `more` goes to `typer.Option`
+    or `typer.Argument`.
 
     Its value is None, or False for a flag, if it is not given. A tuple `topics` is a `--topic` that can be repeated.
     """
-    repeated = _is_repeated(kind)
+    repeated = is_repeated(kind)
     flag = f"--{name.removesuffix('s') if repeated else name}".replace("_", "-")
     if isinstance(default, str | int | float) and default is not False and default != "":
         text += f"  [default: {default}]"
     types: tuple[Any, ...] = (bool, int, float, Path, Language)
     given: Any = list[str] if repeated else next((each for each in types if each in (kind, *get_args(kind))), str)
-    info = typer.Argument(help=text) if argument else typer.Option(flag, *short, help=text, **more)
+    info = typer.Argument(help=text, **more) if argument else typer.Option(flag, *short, help=text, **more)
     default, only = False if given is bool else None, inspect.Parameter.KEYWORD_ONLY
     given = given if given is bool else given | None
     return inspect.Parameter(name, only, default=default, annotation=Annotated[given, info])
@@ -73,7 +75,9 @@ def parameter(
 
 COMMON = (
     parameter(
-        "model", str, "A model of the profile, or the folder of an exported model; default: that of the profile.",
+        "model", str,
+        "A model of the profile, a released model, or a model's folder; default: the released one, if there is no "
+        "--profile and one serves, else that of the profile.",
         autocompletion=model_names, callback=absolute,
     ),
     parameter("language", Language, "The language of the texts.", Language.zh),
@@ -93,6 +97,7 @@ class Command:
     line: ClassVar[str]  # what a line of --file contains
     columns: ClassVar[int] = 0  # so many fields of a request can be in a line; 0 means all
     argument: ClassVar[str] = ""  # the name of the argument that gives the first field; "" if an option does
+    either: ClassVar[bool] = False  # whether an argument can give the first field as well as its option
     shared: ClassVar[Sequence[str]] = ()  # fields that options give to all requests without their own
     more: ClassVar[Sequence[inspect.Parameter]] = ()  # further options
     without: ClassVar[Sequence[str]] = ()  # fields that are no options, and common options that do not exist
@@ -109,8 +114,13 @@ class Command:
         self.values: dict[str, Any] = values | lists
         self.fields = [*described(self.request)][: self.columns or None]
         self.names = dict[str, str]()  # of options, where other than those of the fields that they set
+        first = self.fields[0][0].name
         if self.argument:
-            self.values[self.fields[0][0].name] = self.values.pop(self.argument)
+            self.values[first] = self.values.pop(self.argument)
+        elif self.either and (argument := self.values.pop(f"{first}_")) is not None:
+            if self.values[first] is not None:
+                raise ConfigError("given twice", where=f"--{first}", remedy="give the option or the argument")
+            self.values[first] = argument
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
@@ -118,18 +128,23 @@ class Command:
         for place, (field, kind, option) in enumerate((*described(cls.request), *described(cls.options))):
             if cls.argument and not place:
                 yield parameter(cls.argument, kind, option.help, argument=True)
-            elif field.name not in cls.without:
+                continue
+            if cls.either and not place:
+                yield parameter(
+                    f"{field.name}_", kind, f"The same as --{field.name}.", argument=True, metavar=field.name
+                )
+            if field.name not in cls.without:
                 more: dict[str, Any] = {"autocompletion": _tune_names} if field.name == "tune" else {}
                 yield parameter(field.name, kind, option.help, field.default, **more)
         yield from (*cls.more, *(each for each in COMMON if each.name not in cls.without))
 
     def run(self) -> None:
-        """Answer all requests. The exit status is 1 if one could not be read."""
+        """Answer all requests. The exit status is 1 if one could not be read, or a result is not what was asked for."""
         requests = read_requests(self.values["file"], self.given(), self.read, self.line)
         models().enter(self.values["profile"])  # --file is a path in the folder before
         with as_options(self.names):
-            unread = self.print(self.open(requests), requests)
-        if unread:
+            missed = self.print(self.open(requests), requests)
+        if missed:
             raise SystemExit(1)
 
     def given(self) -> list[Any]:
@@ -154,7 +169,7 @@ class Command:
             if cell and int in get_args(kind) and not (cell.isascii() and cell.isdecimal() and len(cell) < 10):
                 raise ConfigError(f"'{cell}' is no number of a {field.name}", where=name, remedy="for example 2")
             if cell or field.default is MISSING:
-                repeated, number = _is_repeated(kind), int in get_args(kind)
+                repeated, number = is_repeated(kind), int in get_args(kind)
                 found[field.name] = tuple(cell.split()) if repeated else int(cell) if number else cell
         return self.request(**found, name=name)
 
@@ -163,6 +178,9 @@ class Command:
         options, values = self.chosen(requests), self.values
         parts: dict[str, Any] = {"expander": values.get("expander"), "expands": not values.get("full", True)}
         system = models().open(self.service, self.language(requests), model=values["model"], **parts)
+        if (asked := values.get("language")) is not None and system.language != asked:
+            what = f"model {system.name} writes {system.language}, not {asked}"
+            raise ConfigError(what, where="--language", remedy="leave it out, or name another model")
         writer, where = system.writer(self.service, **options), "--expander" if parts["expander"] else "--show-tree"
         if (parts["expander"] or values.get("show_tree")) and not writer.shows_trees:
             what = f"model {system.name} {self.treeless}"
@@ -174,16 +192,24 @@ class Command:
         return writer
 
     def print(self, writer: Any, requests: Sequence[Any]) -> int:
-        """Print the results, and draw them. The number of requests that could not be read is returned."""
+        """Print the results, and draw them.
+
+        Returns:
+            The number of requests that could not be read, and of results that are not what was asked for.
+        """
         from espalier.cli.answers import answer
 
         results, out, kind = list[Any](), self.values.get("out"), type(self)
         page = partial(imported("page", kind.page, where=f"command {self.service}"), self.values)
         spaced, as_json = self.spaced and writer.n > 1, self.values.get("json", False)
-        unread = answer(writer, requests, page, as_json=as_json, spaced=spaced, then=results.append)
+        missed = answer(writer, requests, page, as_json=as_json, spaced=spaced, then=results.append)
         if out is not None and results:
             imported("drawing", kind.draw, where=f"command {self.service}")(results, out)
-        return unread
+        return missed + sum(map(self.misses, results))
+
+    def misses(self, result: Any) -> bool:
+        """Whether a result is not what was asked for, as the exit status then says."""
+        return False
 
     def chosen(self, requests: Sequence[Any]) -> dict[str, Any]:
         """The options that are given, in their bounds; a command adds what its requests need."""

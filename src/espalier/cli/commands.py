@@ -30,7 +30,7 @@ class Generate(Command):
     of a tune that `espalier list tunes` does not show.
     """
 
-    service, request, options = "generate", asked.VerseRequest, asked.VerseOptions
+    service, request, options, either = "generate", asked.VerseRequest, asked.VerseOptions, True
     page = "espalier.cli.printers:poem_page"
     line = "one format a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
 
@@ -48,6 +48,7 @@ class Polish(Generate):
     """Fill the blanks of a template (SongNet, table 6). A line of --file is a template."""
 
     service, argument, without = "polish", "template", ("variant", "tone", "free")
+    line = "one template a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
 
 
 class Paraphrase(Command):
@@ -57,6 +58,8 @@ class Paraphrase(Command):
 
     A line of --file is a sentence; a template may follow after a tab. Without a template the 3 most frequent templates
     of the training data are used, one text each. The search is deterministic.
+
+    With --strict the text keeps the template by its own parse, or the exit status is 1.
 
     A model that reads texts alone, such as C-DNPG, takes no template.
     """
@@ -82,6 +85,32 @@ class Paraphrase(Command):
             options["templates"], self.names["templates"] = [self.values["template"]], "--template"
         return options
 
+    def misses(self, result: object) -> bool:
+        """Whether the text does not keep its template, though it must."""
+        return not getattr(result, "template_kept", True)
+
+
+class Expand(Command):
+    """Expand a template to the whole trees of a paraphrase (GuiG, section 3.1).
+
+    A line of --file is a sentence; a template may follow after a tab. Without a template the 3 most frequent templates
+    of the training data are used. Each tree is one line.
+    """
+
+    service, request, options = "expand", asked.PairRequest, asked.ExpandOptions
+    argument, shared, without, page = "text", ("template",), ("language",), "espalier.cli.printers:expansion_page"
+    line = "one text a line; after a tab a template if wanted"
+
+    def chosen(self, requests: Sequence[Any]) -> dict[str, Any]:
+        """The given options; a ConfigError if both say what is expanded."""
+        options, template = super().chosen(requests), self.values["template"]
+        if template is not None:
+            if "templates" in options:
+                where = "--template and --templates"
+                raise ConfigError("each says what is expanded", where=where, remedy="give one of them")
+            options["templates"], self.names["templates"] = [template], "--template"
+        return options
+
 
 class Granularity(Command):
     """Print the granularity of each word piece.
@@ -105,7 +134,7 @@ class Compose(Command):
     a template; its prompt and its topics, separated by spaces, may follow after tabs.
     """
 
-    service, request, options = "compose", asked.TemplateRequest, asked.ComposeOptions
+    service, request, options, either = "compose", asked.TemplateRequest, asked.ComposeOptions, True
     line, endings = "one template a line; after tabs its prompt, and its topics with spaces", (".svg", ".html")
     without = ("language",)
     page, draw = "espalier.cli.printers:composition_page", "espalier.cli.drawings:composition_drawing"
@@ -113,12 +142,10 @@ class Compose(Command):
 
     def language(self, requests: Sequence[asked.TemplateRequest]) -> str:
         """The language of the first template that has words of a known language; a DataError if none has."""
-        from espalier.text.language import LANGUAGES, has_words, language_name, mostly
+        from espalier.text.language import LANGUAGES, has_words, language_name, language_of
 
-        for request in requests:
-            for language in LANGUAGES:
-                if has_words(request.template) and mostly(request.template, language):
-                    return language
+        if found := next(filter(None, (language_of(request.template) for request in requests)), None):
+            return found
         first, named = requests[0], [language_name(language) for language in LANGUAGES]
         what = f"neither {' nor '.join(named)}" if has_words(first.template) else "no words"
         raise DataError(what, file=first.name, remedy=f"give a sentence in {' or '.join(named)}")
@@ -134,7 +161,10 @@ class Reply(Command):
 
 
 class Chat(Reply):
-    """Reply to posts from standard input, one a line. The model reads one post at a time and no history."""
+    """Reply to posts from standard input, one a line. The model reads one post at a time and no history.
+
+    In a terminal, Ctrl-D, quit or exit ends the chat.
+    """
 
     argument, without = "", ("text", "file", "json")
 
@@ -153,7 +183,10 @@ class Chat(Reply):
                 import readline  # noqa: F401  # lines can be edited and come back
         with suppress(EOFError, KeyboardInterrupt):
             while True:
-                if post := (input("> ") if asks else _line()).strip():
+                post = (input("> ") if asks else _line()).strip()
+                if asks and post in ("quit", "exit"):
+                    return
+                if post:
                     self.print(writer, [asked.Post(post)])
         if asks:
             print()
@@ -169,4 +202,4 @@ def _line() -> str:
     return line
 
 
-COMMANDS: Final = (Generate, Polish, Paraphrase, Granularity, Compose, Reply, Chat)
+COMMANDS: Final = (Generate, Polish, Paraphrase, Expand, Granularity, Compose, Reply, Chat)

@@ -8,7 +8,7 @@ from pathlib import Path
 from espalier.inference.results import Composition, TextGranularity
 from espalier.io.files import atomic_file
 from espalier.report.drawing import standalone
-from espalier.report.granularity import granularity_figure
+from espalier.report.figures import granularity_figure
 from espalier.report.html import render_drawing
 from espalier.report.structures import structures_figure
 

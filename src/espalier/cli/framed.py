@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from espalier.cli.models import models
 from espalier.frames.frame import frame_of
 from espalier.frames.judge import Grammar
+from espalier.frames.melody import Melody, read_melody
 from espalier.frames.report import Report
+from espalier.inference.writer import ArgumentError, InferenceWarning
+from espalier.io.errors import ConfigError
+from espalier.syntax.parsers.parser import Parser
+from espalier.syntax.parsers.registry import load_parser
+from espalier.text.language import Language, language_of, mostly
 from espalier.verse.ci_books import CiBooks, open_books
+
+#: Options that say how long the lines are.
+_SIZED: Final = ("tune", "format", "form", "syllables")
 
 
 def books_of(values: Mapping[str, Path | None]) -> CiBooks | None:
@@ -22,9 +32,59 @@ def books_of(values: Mapping[str, Path | None]) -> CiBooks | None:
     return open_books(folder) if folder else None
 
 
-def checked(rules: Mapping[str, Any], text: str, books: CiBooks | None) -> Report:
-    """The report on a text by rules (`frame_of`)."""
-    return frame_of(rules).check(text, books)
+def parser_of(name: str | None, texts: Sequence[str]) -> Parser:
+    """The parser that a name says, else the one for the language of the first text that has one."""
+    language = next(filter(None, map(language_of, texts)), "en")
+    return load_parser(models().parser(name, language))
+
+
+def melody_of(values: Mapping[str, Any]) -> Melody | None:
+    """The melody that the options of a command name, with a note on what was chosen of it; None without any.
+
+    Raises:
+        ArgumentError: the score has no such part or verse, or other rules say how long the lines are.
+    """
+    given = {name: values[name] for name in ("part", "verse", "by") if values.get(name) is not None}
+    if values.get("melody") is None:
+        if given:
+            raise ArgumentError("there is no melody", where=min(given), remedy="give --melody as well")
+        return None
+    if other := next((name for name in _SIZED if values.get(name) is not None), None):
+        raise ArgumentError(f"a melody beside --{other}", where="melody", remedy="leave out one of them")
+    try:
+        melody = read_melody(values["melody"], **given)
+    except ConfigError as error:
+        raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error
+    several = [
+        f"{name} {own} of {', '.join(every)}"
+        for name, own, every in (("part", melody.part, melody.parts), ("verse", melody.verse, melody.verses))
+        if len(every) > 1 and name not in given
+    ]
+    chosen = f" ({'; '.join(several)})" if several else ""
+    warnings.warn(f"the syllables of the melody: {melody}{chosen}", InferenceWarning, stacklevel=2)
+    return melody
+
+
+def lined(rules: Mapping[str, Any], melody: Melody | None, language: Language) -> Mapping[str, Any]:
+    """Rules, and the lines of a melody: syllables in English, characters in Chinese."""
+    if melody is None:
+        return rules
+    if other := next((name for name in _SIZED if rules.get(name) is not None), None):
+        raise ConfigError(f"a melody beside the text's own {other}", where="melody", remedy="leave out one of them")
+    if language == "en":
+        return {**rules, "syllables": str(melody)}
+    return {**rules, "format": str(melody), "marks": bool(rules.get("marks"))}
+
+
+def checked(
+    rules: Mapping[str, Any],
+    text: str,
+    books: CiBooks | None,
+    parser: Parser | None = None,
+    melody: Melody | None = None,
+) -> Report:
+    """The report on a text by rules (`frame_of`), and by a melody in the language of the text."""
+    return frame_of(lined(rules, melody, "zh" if mostly(text, "zh") else "en")).check(text, books, parser)
 
 
 def written(rules: Mapping[str, Any], options: Mapping[str, Any], books: CiBooks | None) -> Grammar:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from espalier.cli.check import BOOKS
+from espalier.cli.check import BOOKS, MELODY
 from espalier.cli.command import Command
 from espalier.cli.models import models
 from espalier.cli.requests import as_options
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Grammar(Command):
-    """Write a grammar of the texts that keep a tune or a format, for a server of another model.
+    """Write a grammar of the texts that keep a tune, a format or a melody, for a server of another model.
 
     Servers such as vLLM, SGLang and llama.cpp constrain what their models write by it. A grammar remembers no rhyme: it
     has one rhyme group for each letter, which --group chooses, each rhyme place its own words of it, and given words
@@ -30,7 +30,7 @@ class Grammar(Command):
 
     service, request, options = "grammar", asked.CheckRequest, asked.GrammarOptions
     without = ("text", "name", "marks", "model", "language", "file")
-    more = (BOOKS,)
+    more = (BOOKS, *MELODY)
 
     def run(self) -> None:
         """Print the grammar, and note what was chosen for it."""
@@ -55,8 +55,9 @@ class Grammar(Command):
         rules = {field.name: self.values.get(field.name) for field, *_ in self.fields}
         of_frame = {name: value for name, value in options.items() if name in ("book", "tone", "rare")}
         marks = True if rules["tune"] is not None else None
+        said = framed.lined({**rules, **of_frame, "marks": marks}, framed.melody_of(self.values), "zh")
         try:
-            return framed.written({**rules, **of_frame, "marks": marks}, options, framed.books_of(self.values))
+            return framed.written(said, options, framed.books_of(self.values))
         except ConfigError as error:
             if error.where in {*rules, *options, "book", "group", "repeated"}:
                 raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error

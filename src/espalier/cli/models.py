@@ -1,4 +1,4 @@
-"""Where commands find models: in folders, and in the profiles of a clone of the project."""
+"""Where commands find models: in folders, in `released/`, and in the profiles of a clone of the project."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from espalier.inference.released import is_model, released_names
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
@@ -61,9 +62,23 @@ class Models:
         if model is None:
             raise ConfigError("no model", where="--model", remedy="give the folder of an exported model")
         for option, name in (("--model", model), ("--expander", expander)):
-            if name is not None and not is_folder(name):
+            if name is not None and not is_model(name) and name not in released_names():
                 raise ConfigError(f"no model in '{name}'", where=option, remedy="give the folder of an exported model")
-        return load(Path(model), expander=None if expander is None else Path(expander))
+        return load(model, expander=expander)
+
+    def parser(self, name: str | None, language: str) -> Path:
+        """The folder of a parser.
+
+        Args:
+            name: its name; None selects that of the models that read trees of a language.
+
+        Raises:
+            ConfigError: no such parser exists, or it is not made.
+        """
+        if name is None or not is_parser(name):
+            what = "no parser is at hand" if name is None else f"no parser in '{name}'"
+            raise ConfigError(what, where="--parser", remedy="give the folder of a parser")
+        return Path(name)
 
 
 _found = Models()
@@ -80,14 +95,14 @@ def find_in(found: Models) -> None:
     _found = found
 
 
-def is_folder(name: str) -> bool:
-    """Whether a name is the path of a model folder."""
-    return Path(name, "model.json").is_file()
+def is_parser(name: str) -> bool:
+    """Whether a name is the path of a parser's folder."""
+    return Path(name, "parser.json").is_file()
 
 
 def absolute(name: str | None) -> str | None:
-    """The name of a model; the path of a folder is made absolute, since commands run in the folder of a profile."""
-    return name if name is None or not is_folder(name) else str(Path(name).resolve())
+    """A name; the path of a model or a parser is made absolute, since commands run in the folder of a profile."""
+    return str(Path(name).resolve()) if name is not None and (is_model(name) or is_parser(name)) else name
 
 
 def model_names(context: typer.Context, incomplete: str) -> list[str]:

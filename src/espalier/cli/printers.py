@@ -15,11 +15,21 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from espalier.inference.requests import PairRequest
-from espalier.inference.results import Composition, Paraphrase, Poem, Reply, TextGranularity
+from espalier.inference.results import (
+    Composition,
+    Expansion,
+    Paraphrase,
+    Poem,
+    Reply,
+    StrictParaphrase,
+    TextGranularity,
+)
 from espalier.io.terminal import printable_line
 from espalier.report.alignment import render_structures
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.tree import Tree
+from espalier.text.language import mostly
+from espalier.text.written import as_written
 from espalier.verse.text import units_of
 
 Values = Mapping[str, Any]
@@ -29,14 +39,19 @@ WIDTH: Final = 100
 
 
 def poem_page(values: Values, request: object, poem: Poem) -> str:
-    """A heading, then one unit per line. Rhyme letters and rhyme groups have their own columns."""
-    units = units_of(poem.text)
+    """A heading, then one unit per line, and an empty line between two stanzas.
+
+    Rhyme letters and rhyme groups have their own columns. English is written with capitals and a mark at its end.
+    """
+    units = units_of(poem.text if mostly(poem.text, "zh") else as_written(poem.text))
     width = max((cell_len(unit) for unit in units), default=0)
     parts = [part for part in (poem.tune, poem.format.replace("\n", "/"), f"seed {poem.seed}") if part]
     lines = ["  ".join([*parts, f"no. {poem.sample + 1}"])]
     for index, (unit, groups) in enumerate(zip(units, poem.rhyme_groups, strict=True)):
         rhyme = f"   {poem.rhyme[index]} {groups}" if groups else ""
         lines.append(f"  {unit}{' ' * (width - cell_len(unit)) if rhyme else ''}{rhyme}")
+        if index + 1 == poem.stanza:
+            lines.append("")
     return "\n".join([*lines, ""])
 
 
@@ -46,7 +61,14 @@ def paraphrase_page(values: Values, request: PairRequest, paraphrase: Paraphrase
     below = [f"  {paraphrase.template}"] if shown else []
     if values["show_tree"]:
         below = draw_tree(read_tree(paraphrase.tree, words=False), "  ")
+    if isinstance(paraphrase, StrictParaphrase) and not paraphrase.template_kept:
+        below.append("  note: no candidate keeps the template; this is the best")
     return "\n".join([paraphrase.text, *below])
+
+
+def expansion_page(values: Values, request: object, expansion: Expansion) -> str:
+    """The tree on one line."""
+    return expansion.tree
 
 
 def draw_tree(tree: Tree, indent: str) -> list[str]:

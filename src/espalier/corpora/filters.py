@@ -113,10 +113,13 @@ def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Qua
     rows = list(rows)
     for record_type in {type(row): None for row in rows}:
         filters.check(record_type)
-    reasons = [_reason(row, filters) for row in rows]
+    reasons = [_verse_reason(row, filters) if isinstance(row, Verse) else _text_reason(row, filters) for row in rows]
     if filters.min_label_count is not None:
         counts: Counter[str] = Counter()
-        labels = [_labels(row) if reason is None else [] for row, reason in zip(rows, reasons, strict=True)]
+        labels = [
+            [label for tree in _trees(row, "min_label_count") for label in labels_of(tree)] if reason is None else []
+            for row, reason in zip(rows, reasons, strict=True)
+        ]
         for row_labels in labels:
             counts.update(row_labels)
         rare = {label for label, count in counts.items() if count < filters.min_label_count}
@@ -169,11 +172,6 @@ def require(kept: int, quarantined: int, filters: Filters, *, corpus: str) -> No
         )
 
 
-def _reason(row: Record, filters: Filters) -> str | None:
-    """The reason why a row fails a rule that needs no other row; None if it passes."""
-    return _verse_reason(row, filters) if isinstance(row, Verse) else _text_reason(row, filters)
-
-
 def _verse_reason(row: Verse, filters: Filters) -> str | None:
     if filters.authors and row.author not in filters.authors:
         return "another author"
@@ -213,10 +211,6 @@ def _outside(count: int, lower: int | None, upper: int | None, name: str) -> str
     if lower is not None and count < lower:
         return f"too few {name}"
     return f"too many {name}" if upper is not None and count > upper else None
-
-
-def _labels(row: Record) -> list[str]:
-    return [label for tree in _trees(row, "min_label_count") for label in labels_of(tree)]
 
 
 def _trees(row: Record, rule: str) -> list[str]:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Vocabulary
+from espalier.decoding.beam import Hypothesis
 from espalier.decoding.constraints.constraint import REMEDY, Constrained, Constraint
 from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.io.errors import ConfigError
@@ -33,29 +34,56 @@ def sample(
     temperature: float = 1.0,
     constraint: Constraint[Batch_, Rule_] | None = None,
 ) -> list[list[int]]:
-    """Sample one sequence for each row of `batch`.
+    """Sample one sequence for each row of `batch`: the tokens of `hypotheses`."""
+    found = hypotheses(
+        model, batch, seeds=seeds, max_ids=max_ids, begin=begin, end=end,
+        top_k=top_k, temperature=temperature, constraint=constraint,
+    )  # fmt: skip
+    return [each.tokens for each in found]
+
+
+def hypotheses(
+    model: ChainModel[Batch_, Vocabulary, object, State_],
+    batch: Batch_,
+    *,
+    seeds: Sequence[int],
+    max_ids: int,
+    begin: int,
+    end: int,
+    top_k: int = 32,
+    temperature: float = 1.0,
+    length_power: float = 0.0,
+    constraint: Constraint[Batch_, Rule_] | None = None,
+) -> list[Hypothesis]:
+    """Sample the same number of sequences for each row of `batch`, those of a row one after the other.
 
     A sequence depends only on its row and its seed, not on other rows: at each step sequence i uses one uniform of
     a generator seeded with `seeds[i]`. Sequences that do not fit into memory together are sampled in parts.
 
     Args:
+        seeds: a seed for each sequence.
         max_ids: the largest length; longer sequences are cut.
         begin, end: the ids before the first token and after the last.
         top_k: number of most probable tokens to draw from; 1 is greedy.
         temperature: the log-probabilities are divided by it.
+        length_power: as in `beam_search`.
 
     Returns:
-        The tokens of each sequence, without `begin` and `end`.
+        The sequences, without `begin` and `end`. Their log-probabilities are the model's, as in `beam_search`: neither
+        `top_k` nor `temperature` changes them.
 
     Raises:
         ConfigError: one sequence does not fit into memory, or no next token has a probability.
     """
     device = batch.device
-    uniforms = torch.stack([_uniforms(seed, max_ids) for seed in seeds]).to(device)
+    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+    uniforms = torch.stack([torch.rand(max_ids, generator=own, dtype=torch.float64) for own in generators]).to(device)
     written = torch.full((len(seeds), max_ids), end, device=device)
+    sums, each = torch.zeros(len(seeds), device=device), len(seeds) // max(1, len(batch))
 
     def write(rows: Tensor, state: State_, rule: Constrained[Rule_] | None) -> None:
         tokens = torch.full_like(rows, begin)
+        going = torch.ones_like(rows, dtype=torch.bool)  # has not ended: an ended sequence stays for a while
         for step in range(max_ids):
             scores, state = model.step(tokens, state)
             if rule:
@@ -64,14 +92,16 @@ def sample(
             if rule:
                 rule = rule.advance(tokens)
             written[rows, step] = tokens
+            sums[rows] += scores.gather(1, tokens[:, None])[:, 0].where(going, 0.0)
             is_open = tokens != end
+            going &= is_open
             open_count = int(is_open.sum())
             if not open_count:
                 break
             # Finished sequences are dropped when the saved computation outweighs the copying.
             if open_count <= 0.9 * len(rows):
                 index = is_open.nonzero()[:, 0]
-                rows, tokens, state = rows[index], tokens[index], state.select(index)
+                rows, tokens, going, state = rows[index], tokens[index], going[index], state.select(index)
                 rule = rule.select(index) if rule else None
 
     parts = row_parts(len(seeds), device, beam=1, each=chain_bytes(model, max_ids))
@@ -79,8 +109,15 @@ def sample(
         state = model.start(batch)
         rule = Constrained(constraint, constraint.start(batch)) if constraint else None
         for part in parts:
-            write(part, state.select(part), rule.select(part) if rule else None)
-    return [_until(row, end) for row in written.tolist()]
+            own = part // each
+            write(part, state.select(own), rule.select(own) if rule else None)
+    rows = [row[: row.index(end)] if end in row else row for row in written.tolist()]
+    # As in beam search, the end counts, which a sequence of the largest length may lack.
+    lengths = [min(len(row) + 1, max_ids) for row in rows]
+    return [
+        Hypothesis(row, value, value / length**length_power)
+        for row, length, value in zip(rows, lengths, sums.tolist(), strict=True)
+    ]
 
 
 def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Tensor:
@@ -93,11 +130,3 @@ def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Te
         what = "no next token has a probability: the constraint forbids all, or the model's scores are no numbers"
         raise ConfigError(what, where="sampling", remedy=REMEDY)
     return candidates.gather(1, place.minimum(possible)[:, None])[:, 0]
-
-
-def _uniforms(seed: int, max_ids: int) -> Tensor:
-    return torch.rand(max_ids, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def _until(row: list[int], end: int) -> list[int]:
-    return row[: row.index(end)] if end in row else row

@@ -33,7 +33,7 @@ class Word:
 
 
 def check_lines(said: Mapping[str, Any], text: str) -> Report:
-    """Judge a text. Rules: lines, syllables or meter, rhyme, rhyme words. Lines end at line ends, or at /."""
+    """Judge a text. Rules: lines, syllables or meter, acrostic, rhyme, rhyme words. Lines end at line ends, or at /."""
     found, unknown = list[list[Word]](), list[str]()
     for line in _LINE.finditer(text):
         words = []
@@ -46,7 +46,7 @@ def check_lines(said: Mapping[str, Any], text: str) -> Report:
         if words:
             found.append(words)
     lines = lines_of(said, len(found))
-    results = [_count(lines, found, text), _measures(lines, found), *_rhymes(lines, found)]
+    results = [_count(lines, found, text), _measures(lines, found), _initials(lines, found), *_rhymes(lines, found)]
     violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
     report = Report(text, tuple(score for score, _ in results if score.of), tuple(violations))
     if not unknown:
@@ -89,6 +89,17 @@ def _measures(lines: Lines, found: list[list[Word]]) -> _Result:
         if not lines.metrical:
             violations[-1] = replace(violations[-1], wanted=name)
     return Score(rule, kept, len(lines.patterns)), violations
+
+
+def _initials(lines: Lines, found: list[list[Word]]) -> _Result:
+    """Each line of the acrostic begins with its letter."""
+    violations, of = list[Violation](), sum(map(bool, lines.initials))
+    firsts = [(letter, own[0]) for letter, own in zip(lines.initials, found, strict=False) if letter]
+    for letter, first in firsts:
+        if first.text.lstrip("'’")[:1].lower() != letter:
+            wanted = f"a word that begins with {letter.upper()}"
+            violations.append(Violation("acrostic", first.at, first.end, first.text, wanted))
+    return Score("acrostic", len(firsts) - len(violations), of), violations
 
 
 def _rhymes(lines: Lines, found: list[list[Word]]) -> list[_Result]:

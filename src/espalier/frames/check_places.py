@@ -18,11 +18,18 @@ OFFERED: Final = 3
 
 def check_places(plan: Plan, text: str) -> Report:
     """Judge a text. Rules: format, marks, given words, tone, rhyme, rhyme words, repetition, words."""
-    found = align(plan, text, read_clauses(text, exact=plan.exact))
+    found = align(plan, text, read_clauses(plan, text, exact=plan.exact))
     rules = (_format, _marks, _given, _tones, _rhymes, _differing, _repetitions, _words)
     results = [result for rule in rules if (result := rule(plan, found, text)) is not None]
     violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
     return Report(text, tuple(score for score, _ in results), tuple(violations))
+
+
+def second_stanza(plan: Plan, text: str, words: int) -> int:
+    """The character of a text at which a stanza begins, before which the plan has so many words; 0 if not known."""
+    place = [place for place, each in enumerate(plan.places) if each.word][words]
+    there = align(plan, text, read_clauses(plan, text, exact=plan.exact)).at.get(place)
+    return there.at if there else 0
 
 
 _Result = tuple[Score, list[Violation]]
@@ -74,7 +81,7 @@ def _extra(plan: Plan, found: Alignment, text: str) -> list[Character]:
     if found.faults:
         return []
     own = {character.at for character in found.at.values()}
-    return [mark for clause in read_clauses(text, exact=True) for mark in clause.marks if mark.at not in own]
+    return [mark for clause in read_clauses(plan, text, exact=True) for mark in clause.marks if mark.at not in own]
 
 
 def _given(plan: Plan, found: Alignment, text: str) -> _Result | None:

@@ -54,16 +54,24 @@ class Alignment:
     clauses: int
 
 
-def read_clauses(text: str, *, exact: bool) -> list[Clause]:
-    """The clauses of a text. Spaces and line ends are layout. Unless `exact`, so are marks that end no clause."""
-    clauses = [Clause()]
+def read_clauses(plan: Plan, text: str, *, exact: bool) -> list[Clause]:
+    """The clauses of a text. Spaces and line ends are layout. Unless `exact`, so are marks that end no clause.
+
+    In a plan whose lines end without marks, clauses end at line ends, or at /; if it has no marks at all, only there.
+    """
+    clauses, by_line, ended = [Clause()], plan.by_line, False
     for at, character in enumerate(text.translate(WIDE)):
-        if character.isspace():
+        if character.isspace() or (by_line and character == "/"):
+            ended = ended or (by_line and character in "\n/")
             continue
         if not is_mark(character):
-            if clauses[-1].marks:
+            if (ended and clauses[-1].words) or (clauses[-1].marks and (plan.marks or not by_line)):
                 clauses.append(Clause())
+            ended = False
             clauses[-1].words.append(Character(character, at))
+        elif by_line and not plan.marks:
+            if exact:
+                clauses[-1].marks.append(Character(character, at))
         elif exact or character in PAUSES + STOPS:
             if clauses[-1].marks and not exact:  # two marks in a row have a clause without words between them
                 clauses.append(Clause())

@@ -9,6 +9,8 @@ from espalier.verse.regulated import regulated_forms
 
 #: The forms of regulated verse (近体诗): lines, and words of a line.
 REGULATED: Final = {"五言绝句": (4, 5), "七言绝句": (4, 7), "五言律诗": (8, 5), "七言律诗": (8, 7)}
+#: The couplets of a lüshi (律诗) whose lines are parallel, by their clauses: the second and the third.
+PARALLEL: Final = ((2, 3), (4, 5))
 #: English forms, by what their rules say.
 ENGLISH: Final[dict[str, dict[str, Any]]] = {
     "haiku": {"syllables": "5/7/5"},
@@ -31,7 +33,7 @@ def form_of(name: str) -> list[dict[str, Any]]:
 
     Regulated verse has four kinds, by the tones of its opening. Couplets oppose each other, and the next takes up the
     tones of the last line (粘对); 孤平 and 三平调 do not occur. It rhymes by Pingshui yun on level tones; in two of the
-    kinds the first line rhymes too.
+    kinds the first line rhymes too. `parallel` has the couplets that should be parallel (对仗); that is only told.
 
     Raises:
         ConfigError: no form has this name.
@@ -50,4 +52,5 @@ def _regulated(tones: str, lines: int, words: int) -> dict[str, Any]:
     format_ = "".join(f"{words}{mark}" for mark in marks)
     return {
         "format": format_, "rhyme": "A" * format_.count("。"), "tones": tones, "book": "pingshui", "marks": False,
+        "parallel": PARALLEL if lines == 8 else (),
     }  # fmt: skip

@@ -16,17 +16,20 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from espalier.frames import judge
+from espalier.frames.melody import By, read_melody
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from espalier.frames.automaton import Automaton
     from espalier.frames.grammars import Notation
     from espalier.frames.judge import Grammar
     from espalier.frames.processor import FrameProcessor
     from espalier.frames.report import Report
+    from espalier.syntax.parsers.parser import Parser
     from espalier.verse.books import Book
     from espalier.verse.ci_books import CiBooks
 
@@ -42,16 +45,19 @@ class Frame(ABC):
     def __and__(self, other: Frame) -> Frame:
         return Rules((*self.rules, *other.rules))
 
-    def check(self, text: str, books: CiBooks | None = None) -> Report:
+    def check(self, text: str, books: CiBooks | None = None, parser: Parser | None = None) -> Report:
         """How well a text keeps the frame, and where it does not.
 
         Args:
             books: the books of rhymes and tunes, where a rule needs them.
+            parser: what sees the tree of the text, where a template is a rule
+                (`espalier.syntax.parsers.registry.load_parser`).
 
         Raises:
-            ConfigError: the rules contradict each other, or a book is not given.
+            ConfigError: the rules contradict each other, or a book or the parser is not given.
+            TreeError: the template is no tree.
         """
-        return judge.check(self.says(), text, books)
+        return judge.check(self.says(), text, books, parser)
 
     def automaton(self, books: CiBooks | None = None) -> Automaton[Any]:
         """What may follow in a text that keeps the frame, character by character.
@@ -73,9 +79,10 @@ class Frame(ABC):
         Raises:
             ConfigError: as `automaton`; the tokens are too few for the frame, or the tokenizer cannot spell it.
         """
+        automaton = self.automaton(books)
         from espalier.frames.processor import FrameProcessor
 
-        return FrameProcessor(self.automaton(books), tokenizer, max_new_tokens)
+        return FrameProcessor(automaton, tokenizer, max_new_tokens)
 
     def grammar(
         self, notation: Notation, books: CiBooks | None = None, groups: Sequence[str] = (), repeated: str = ""
@@ -187,6 +194,16 @@ class Format(Rule):
     language: Language = "zh"
     marks: bool = True
 
+    @classmethod
+    def of_melody(
+        cls, path: Path, part: str | None = None, verse: int | str | None = None, by: By = "lyrics"
+    ) -> Format:
+        """The format of Chinese lyrics to a melody: a character for each syllable, and any marks or none.
+
+        Args and errors as in `espalier.frames.melody.read_melody`.
+        """
+        return cls(str(read_melody(path, part, verse, by)), marks=False)
+
 
 @dataclass(frozen=True)
 class Rhyme(Rule):
@@ -223,7 +240,7 @@ class Tones(Rule):
 
 @dataclass(frozen=True)
 class Acrostic(Rule):
-    """The first words of the sentences or, if there are more of them, of the clauses."""
+    """The first words of the sentences or, if there are more of them, of the clauses; in English the lines' letters."""
 
     acrostic: str
 
@@ -268,6 +285,16 @@ class Syllables(Rule):
 
     syllables: str
 
+    @classmethod
+    def of_melody(
+        cls, path: Path, part: str | None = None, verse: int | str | None = None, by: By = "lyrics"
+    ) -> Syllables:
+        """The syllables of English lyrics to a melody, a score in MusicXML.
+
+        Args and errors as in `espalier.frames.melody.read_melody`.
+        """
+        return cls(str(read_melody(path, part, verse, by)))
+
 
 @dataclass(frozen=True)
 class Meter(Rule):
@@ -291,7 +318,10 @@ class Form(Rule):
 
 @dataclass(frozen=True)
 class Template(Rule):
-    """The top levels of a sentence's tree: "(S (NP) (VP) (.))". It takes a parser to see it: there is no automaton."""
+    """The top levels of a sentence's tree, with words or without: "(S (NP you) (VP) (.))" (`espalier.frames.trees`).
+
+    It takes a parser to see it: `check` needs one, and there is no automaton, processor or grammar.
+    """
 
     template: str
 

@@ -8,18 +8,22 @@ from typing import Any, Final
 
 from espalier.frames.automaton import Automaton
 from espalier.frames.check_lines import check_lines
-from espalier.frames.check_places import check_places
+from espalier.frames.check_places import check_places, second_stanza
 from espalier.frames.chosen import chosen
 from espalier.frames.compiled import Said, compiled, needed
 from espalier.frames.forms import form_of
 from espalier.frames.grammars import NOTATIONS, Notation, grammar_of
 from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.lines import lines_of
+from espalier.frames.parallelism import with_parallelism
 from espalier.frames.places import PlaceAutomaton
 from espalier.frames.report import Report
-from espalier.frames.script import NOTE, read_as, require_script
+from espalier.frames.script import NOTE, read_as, require_script, require_words
+from espalier.frames.trees import check_tree
 from espalier.io.errors import ConfigError
+from espalier.syntax.parsers.parser import Parser
 from espalier.verse.ci_books import CiBooks
+from espalier.verse.tunes import tune
 from espalier.verse.variants import Variant
 
 #: What English frames say.
@@ -59,10 +63,23 @@ def grammar(
     return Grammar(grammar_of(PlaceAutomaton(chose.plan), notation), chose.groups, chose.repeated)
 
 
-def check(said: Said, text: str, books: CiBooks | None) -> Report:
-    """The report on a text, by the kind of its form that fits best. Traditional characters are read as Simplified."""
-    reports = [_check(kind, text, books) for kind in kinds_of(said)]
-    return min(reports, key=lambda report: (not report.kept, report.faults))
+def check(said: Said, text: str, books: CiBooks | None, parser: Parser | None = None) -> Report:
+    """The report on a text: by its characters, and by its tree if a template is given."""
+    others = {name: value for name, value in said.items() if name != "template"}
+    if "template" not in said:
+        return _check_characters(others, text, books)
+    require_words(text, "one sentence")
+    of_tree = check_tree(said["template"], text, parser)
+    report = _check_characters(others, text, books) if others else Report(text, (), ())
+    return report.with_rule(*of_tree)
+
+
+def _check_characters(said: Said, text: str, books: CiBooks | None) -> Report:
+    """The report by the kind of a form that fits best. Traditional characters are read as Simplified."""
+    reports = [(kind, _check(kind, text, books)) for kind in kinds_of(said)]
+    kind, report = min(reports, key=lambda pair: (not pair[1].kept, pair[1].faults))
+    parallel = kind.get("parallel")
+    return with_parallelism(report, compiled(_simple(kind), books), parallel) if parallel else report
 
 
 def kinds_of(said: Said) -> list[Said]:
@@ -111,8 +128,8 @@ def is_english(said: Said) -> bool:
 def _require_characters(said: Said) -> None:
     """Raise a ConfigError for a frame that characters, words and readings do not decide."""
     if "template" in said:
-        remedy = "the command `espalier paraphrase` writes by templates"
-        raise ConfigError("a tree is seen by a parser alone, not by characters", where="template", remedy=remedy)
+        remedy = "`espalier paraphrase` writes by templates, and check tells whether a text keeps one"
+        raise ConfigError("only a parser sees trees, not what writes by characters", where="template", remedy=remedy)
     if said.get("language") == "en":
         remedy = "take Syllables('8/8') or Meter('iambic tetrameter')"
         raise ConfigError("formats of English count words, not their characters", where="format", remedy=remedy)
@@ -122,7 +139,9 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
     """The report by the variant that fits best, and the scores by the others."""
     books = needed(said, books)
     if books is None:
-        return check_places(compiled(said, None), text)
+        plan, named = compiled(said, None), tune(said["tune"])
+        words = sum(count for unit in named.units[: named.stanza] for count, _ in unit)
+        return replace(check_places(plan, text), stanza=second_stanza(plan, text, words) if words else 0)
     variants = [books.tunes.variant(said["tune"], said["variant"])] if "variant" in said else []
     variants = variants or list(books.tunes.called(said["tune"]))
     reports = []
@@ -139,7 +158,9 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
     reports.sort(key=lambda pair: (not pair[1].kept, pair[1].faults, -books.tunes.count(pair[0])))
     (variant, report), *others = reports
     scores = tuple((_name(other), each.score) for other, each in others)
-    return replace(report, variant=_name(variant), others=scores)
+    words = sum(variant.sentences[: books.tunes.stanza(variant)])
+    stanza = second_stanza(compiled(said, books, variant), text, words) if words else 0
+    return replace(report, variant=_name(variant), others=scores, stanza=stanza)
 
 
 def _name(variant: Variant) -> str:

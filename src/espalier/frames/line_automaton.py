@@ -72,6 +72,9 @@ class LineAutomaton:
         self._fill = lru_cache(maxsize=4096)(self._fill_of)
         letters = {letter for letter in lines.rhyme if letter != "." and lines.rhyme.count(letter) > 1}
         self.letters = [letter if letter in letters else "" for letter in lines.rhyme]
+        for letter in {*lines.initials} - {""}:
+            if not any(len(shape) == 1 for shape in self.lexicon.spellings.node(letter).within):
+                raise ConfigError(f"no word of one syllable begins with {letter}", where="acrostic")
         self.start = self._line(0, ())
         for line, letter in enumerate(self.letters):
             if letter and self.letters.index(letter) == line and not self._ends(line, None).words:
@@ -89,6 +92,8 @@ class LineAutomaton:
             return None
         letter = character if state.word else character.lower()
         if state.word and character != character.lower():
+            return None
+        if not state.word and not state.after and letter != (self._initial(state.line) or letter):
             return None
         begun = state.word + letter
         if not self._lives(state, begun):
@@ -129,6 +134,9 @@ class LineAutomaton:
         return min(1 + needs + self._fill(line, index, at + len(s)) for s, needs in within if fits(s, pattern, at))
 
     # --- Words ---
+
+    def _initial(self, line: int) -> str:
+        return self.lines.initials[line] if self.lines.initials else ""
 
     def _line(self, line: int, sounds: tuple[tuple[str, Sound], ...]) -> Verse:
         places = frozenset((index, 0) for index in range(len(self.lines.patterns[line])))
@@ -214,17 +222,22 @@ class LineAutomaton:
     def _choices(self, part: Part, line: int, letter: str, used: frozenset[str]) -> list[frozenset[str]]:
         """The unused words of a rhyme that may end each line of a letter, from a line on."""
         words = self.lexicon.rhyming.get(part, frozenset()) - used
-        every = zip(self.lines.patterns[line:], self.letters[line:], strict=True)
-        later = [patterns for patterns, own in every if own == letter]
-        return [frozenset(word for word in words if self._closes(word, patterns)) for patterns in later]
+        later = [number for number in range(line, len(self.letters)) if self.letters[number] == letter]
+        return [frozenset(word for word in words if self._closes(word, number)) for number in later]
 
-    def _closes(self, word: str, patterns: tuple[str, ...]) -> bool:
-        shapes = self.lexicon.spellings.node(word).whole
-        return any(fits(s, p, len(p) - len(s)) for s in shapes for p in patterns if len(s) <= len(p))
+    def _closes(self, word: str, line: int) -> bool:
+        """Whether a word may end a line. Words of one syllable fill what is before it, unless it begins the line."""
+        shapes, begins = self.lexicon.spellings.node(word).whole, word.startswith(self._initial(line))
+        return any(
+            fits(s, p, len(p) - len(s))
+            for s in shapes
+            for p in self.lines.patterns[line]
+            if len(s) < len(p) or (len(s) == len(p) and begins)
+        )
 
     def _ends_of(self, line: int, sound: Sound | None) -> Spellings:
         """The words that may end a line."""
-        letter, patterns, rhyming = self.letters[line], self.lines.patterns[line], self.lexicon.rhyming
+        letter, rhyming = self.letters[line], self.lexicon.rhyming
         found = set[str]()
         if sound is None:
             for part, words in rhyming.items():
@@ -236,12 +249,12 @@ class LineAutomaton:
                 found.update(
                     word
                     for word in words
-                    if self._closes(word, patterns) and (roomy or self._able(part, line + 1, letter, frozenset([word])))
+                    if self._closes(word, line) and (roomy or self._able(part, line + 1, letter, frozenset([word])))
                 )
             return Spellings(found)
         for part in sound.parts:
             for word in rhyming[part] - sound.used:
-                if self._closes(word, patterns) and self._able(part, line + 1, letter, sound.used | {word}):
+                if self._closes(word, line) and self._able(part, line + 1, letter, sound.used | {word}):
                     found.add(word)
         return Spellings(found)
 

@@ -23,12 +23,14 @@ class Lines:
         names: what each line wants, in words: "5 syllables", "iambic pentameter".
         rhyme: one letter per line, "." for none.
         metrical: whether stress counts, not only the number of syllables.
+        initials: the letter with which each line begins, small; "" for any.
     """
 
     patterns: tuple[tuple[str, ...], ...]
     names: tuple[str, ...]
     rhyme: str
     metrical: bool
+    initials: tuple[str, ...] = ()
 
 
 def lines_of(said: Mapping[str, Any], count: int | None = None) -> Lines:
@@ -40,9 +42,11 @@ def lines_of(said: Mapping[str, Any], count: int | None = None) -> Lines:
     Raises:
         ConfigError: the rules contradict each other, or do not say how many lines there are.
     """
-    if other := next((name for name in ("format", "tones", "acrostic", "words", "tune") if name in said), None):
+    if other := next((name for name in ("format", "tones", "words", "tune") if name in said), None):
         what = f"{other} beside {'syllables' if 'syllables' in said else 'meter'}"
-        raise ConfigError(what, where=other, remedy="English lines have syllables, a meter and a rhyme alone")
+        raise ConfigError(
+            what, where=other, remedy="English lines have syllables, a meter, a rhyme and an acrostic alone"
+        )
     counts = _counts(said["syllables"]) if "syllables" in said else None
     meters = [each.strip() for each in said["meter"].split("/")] if "meter" in said else None
     letters = re.sub(r"[\s/]", "", said["rhyme"]).upper() if said.get("rhyme") else None
@@ -72,7 +76,19 @@ def lines_of(said: Mapping[str, Any], count: int | None = None) -> Lines:
         syllables = f"{counts[line]} syllable{'s' * (counts[line] != 1)}" if counts else ""
         names.append(" of ".join(filter(None, [syllables, meter or ""])))
     default = "A" * size if said.get("rhymes") else "." * size
-    return Lines(tuple(patterns), tuple(names), letters or default, meters is not None)
+    return Lines(tuple(patterns), tuple(names), letters or default, meters is not None, _initials(said, size))
+
+
+def _initials(said: Mapping[str, Any], size: int) -> tuple[str, ...]:
+    """The first letters of the lines, of an acrostic that may have fewer."""
+    letters = re.sub(r"\s", "", said.get("acrostic", "")).lower()
+    if "acrostic" in said and not re.fullmatch("[a-z]+", letters):
+        what = f"'{said['acrostic']}' has more than letters"
+        raise ConfigError(what, where="acrostic", remedy="English lines begin with its letters: LAMP")
+    if len(letters) > size:
+        what = f"rules contradict each other: {len(letters)} letters for {size} lines"
+        raise ConfigError(what, where="acrostic", remedy="give one letter for each line, or fewer")
+    return (*letters, *[""] * (size - len(letters)))
 
 
 def _counts(text: str) -> list[int]:

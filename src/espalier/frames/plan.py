@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from espalier.frames.readings import Readings, readings_of
 from espalier.io.errors import ConfigError
@@ -74,6 +75,11 @@ class Plan:
     def readings(self) -> Readings:
         """The index of the rhyme book."""
         return readings_of(self.sounds)
+
+    @property
+    def by_line(self) -> bool:
+        """Whether a line ends without a mark, so that line ends are more than layout."""
+        return any(one.word and other.given == "\n" for one, other in pairwise(self.places))
 
     def sign(self, place: int) -> str:
         """The tone that a word's reading must have to rhyme at a place; "" for any."""
@@ -153,7 +159,7 @@ def clauses_of(plan: Plan) -> Iterator[tuple[list[int], list[int]]]:
     words: list[int] = []
     marks: list[int] = []
     for index, place in enumerate(plan.places):
-        if place.word and marks:
+        if (place.word and marks) or (place.given == "\n" and words and not marks):
             yield words, marks
             words, marks = [], []
         if place.word:

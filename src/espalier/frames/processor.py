@@ -13,10 +13,12 @@ from transformers import LogitsProcessor
 from espalier.frames.automaton import Automaton
 from espalier.frames.budget import Budget
 from espalier.frames.following import Following, Place
+from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.spelling import Spelled
 from espalier.frames.tokens import tokens_of
 from espalier.frames.utf8 import split
 from espalier.io.errors import ConfigError
+from espalier.text.written import as_written
 
 #: So many bytes of masks are kept, and the prefixes of so many lengths.
 _MASKS: Final = 256 * 2**20
@@ -53,6 +55,7 @@ class FrameProcessor(LogitsProcessor):  # type: ignore[misc]
         self.budget = Budget(self.following)
         self.start = Place(spelled.start, fresh=True)
         self.max_new_tokens = max_new_tokens
+        self.english = isinstance(automaton, LineAutomaton)
         #: The tokens that the shortest texts need, with the one that ends them.
         self.needed = self.budget.needed(self.start)
         if max_new_tokens is not None and max_new_tokens < self.needed:
@@ -74,8 +77,9 @@ class FrameProcessor(LogitsProcessor):  # type: ignore[misc]
         return scores.masked_fill(forbidden.to(scores.device), -torch.inf)
 
     def text(self, ids: Sequence[int]) -> str:
-        """The text that ids after the prompt spell, without a blank before it."""
-        return self.tokens.text(ids).decode(errors="replace").removeprefix(" ")
+        """The text that ids after the prompt spell, without a blank before it; English as people write it."""
+        text = self.tokens.text(ids).decode(errors="replace").removeprefix(" ")
+        return as_written(text) if self.english else text
 
     def mask(self, ids: tuple[int, ...], size: int) -> Tensor:
         """(size,) whether a token may not follow after these ids, which follow the prompt."""

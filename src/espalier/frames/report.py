@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Report:
         variant: the tune and its variant, where a tune is checked; "" otherwise.
         others: the other variants of the tune and the scores of the text by them, the best first.
         notes: what the reader should know.
+        stanza: the character of the text at which the second of a tune's two stanzas begins; 0 if there is one stanza,
+            or if it is not known where they part.
     """
 
     text: str
@@ -63,6 +66,7 @@ class Report:
     variant: str = ""
     others: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()
+    stanza: int = 0
 
     @property
     def faults(self) -> int:
@@ -74,3 +78,12 @@ class Report:
         mean = sum(score.score for score in binding) / len(binding) if binding else 1.0
         object.__setattr__(self, "kept", all(score.kept == score.of for score in binding))
         object.__setattr__(self, "score", mean)
+
+    def with_rule(self, score: Score, violations: Iterable[Violation]) -> Report:
+        """The report with one more rule."""
+        every = sorted((*self.violations, *violations), key=lambda each: (each.start, each.end))
+        return replace(self, scores=(*self.scores, score), violations=tuple(every))
+
+    def with_notes(self, *notes: str) -> Report:
+        """The report with more notes."""
+        return replace(self, notes=(*self.notes, *notes))

@@ -15,11 +15,16 @@ NOTE = "Traditional characters are read as Simplified ones"
 
 def require_script(text: str, language: Language) -> None:
     """Raise a ConfigError if a text has no words, or is in another script than its frame."""
-    if not has_words(text):
-        raise ConfigError("no words", where="text", remedy=f"give a text in {language_name(language)}")
+    require_words(text, f"a text in {language_name(language)}")
     if not mostly(text, language):
         what = f"it is not {language_name(language)}, as the frame is"
         raise ConfigError(what, where="text", remedy=f"give a text in {language_name(language)}, or another frame")
+
+
+def require_words(text: str, wanted: str) -> None:
+    """Raise a ConfigError if a text has no words."""
+    if not has_words(text):
+        raise ConfigError("no words", where="text", remedy=f"give {wanted}")
 
 
 def read_as(text: str, known: Callable[[str], bool] = lambda character: False) -> str:

@@ -15,15 +15,14 @@ from espalier.datasets.vocabulary import UNK
 from espalier.inference.requests import ComposeOptions, TemplateRequest
 from espalier.inference.results import Composition
 from espalier.inference.sampling import SamplingWriter
-from espalier.inference.texts import require_text
+from espalier.inference.texts import require_text, with_known_marks
 from espalier.inference.writer import attempt, note_unknown, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.parse import UNKNOWN as UNKNOWN_WORD
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.jieba_backend import keywords
 from espalier.syntax.parsers.parser import Sentence
-from espalier.syntax.parsers.penn_words import penn_words
-from espalier.syntax.ptb_form import has_ptb_form, ptb_words
+from espalier.syntax.parsers.penn_words import has_ptb_form, penn_words, ptb_words
 from espalier.tasks.compose import ComposeTask
 from espalier.tasks.compose_decoder import ComposeDecoder
 from espalier.text.language import foreign_words, has_words, join_tokens, language_name, tokens_of
@@ -84,7 +83,7 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
 
         rows = attempt(requests, readable)
         texts = parted(rows)[0]
-        sentences = [self._written(each.template) for each in texts]
+        sentences = [self._written(each.template, each.name) for each in texts]
         parses = iter(self.system.parse(sentences, [each.name for each in texts]))
         parsed = [
             row if isinstance(row, EspalierError) else (place, row, next(parses)) for place, row in enumerate(rows)
@@ -101,7 +100,7 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
         if len(tokens) > (limit := int(self.system.settings.max_length)):
             raise DataError(f"{len(tokens)} tokens", file=name, remedy=f"at most {limit}, as in training")
         self._require_symbols(template, name)
-        prompt = _prompt_length(self._written(request.prompt), tokens, f"{name}, prompt")
+        prompt = _prompt_length(self._written(request.prompt, f"{name}, prompt"), tokens, f"{name}, prompt")
         topics = self._topics(request, join_tokens(tokens, self.system.language))
         read = len(topic_ids(topics, self.system.vocabulary)) if self.system.view.topic else 0
         if (longest := read + len(tokens) + 1 + self.decoder.extra_tokens) > self.system.positions:
@@ -118,16 +117,17 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
                 what = f"'{word[:40]}', which is not {language_name(language)}"
                 raise DataError(what, file=name, remedy="leave it out")
 
-    def _written(self, text: str) -> Sentence:
+    def _written(self, text: str, name: str) -> Sentence:
         """A template, or its beginning, in the form of the training texts.
 
-        Chinese text with unknown characters is converted to Simplified characters, like lyrics. For a model of PTB,
-        English words are converted to the form of PTB.
+        Chinese text with unknown characters is converted to Simplified characters, like lyrics, and has no unknown
+        marks. For a model of PTB, English words are converted to the form of PTB.
         """
         text, vocabulary = visible(text), self.system.vocabulary
         if self.system.language == "zh":
             unknown = any(vocabulary.id_of(character) == UNK for character in text)
-            return simplified(text, "tw2s") if unknown else text
+            text = simplified(text, "tw2s") if unknown else text
+            return with_known_marks(text, lambda character: vocabulary.id_of(character) != UNK, name)
         if not has_ptb_form(vocabulary.words):
             return text
         found = None if UNKNOWN_WORD in text else penn_words(text)

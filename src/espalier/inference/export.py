@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from espalier.inference.folder import SYSTEM, read_system, save_system
@@ -15,7 +16,9 @@ from espalier.syntax.parsers.registry import export_parser
 CARD = "README.md"
 
 
-def export_system(folder: Path, out: Path, card: str = "", *, bfloat16: bool = False) -> None:
+def export_system(
+    folder: Path, out: Path, card: str = "", *, bfloat16: bool = False, default_for: Sequence[str] = ()
+) -> None:
     """Copy a trained model, its parser and its expander into a new folder, and check that the models load.
 
     `out/` contains the files of `folder`, `parsers/<name>/`, and the expander in `models/<name>/`.
@@ -25,6 +28,7 @@ def export_system(folder: Path, out: Path, card: str = "", *, bfloat16: bool = F
         out: a new or empty folder.
         card: text for `README.md`; "" for none.
         bfloat16: whether to round the weights to bfloat16, which halves their files. They are loaded as 32 bits.
+        default_for: services and languages, "generate.zh", for which the model is the default.
 
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
@@ -35,7 +39,7 @@ def export_system(folder: Path, out: Path, card: str = "", *, bfloat16: bool = F
     if out.resolve().is_relative_to(folder.resolve()):
         raise ArtifactError("lies in the model's own folder", where=out, remedy="name another")
     with atomic_folder(out) as part:
-        _copy(folder, part, part)
+        _copy(folder, part, part, default_for)
         for shape in sorted(part.rglob("model.json")):
             for weights in sorted(shape.parent.glob(WEIGHTS)):
                 seed = int(weights.stem.removeprefix("seed"))
@@ -46,7 +50,7 @@ def export_system(folder: Path, out: Path, card: str = "", *, bfloat16: bool = F
             (part / CARD).write_text(card, encoding="utf-8")
 
 
-def _copy(folder: Path, to: Path, top: Path) -> None:
+def _copy(folder: Path, to: Path, top: Path, default_for: Sequence[str] = ()) -> None:
     """Copy the folder of a model, and the parts that it names to places below `top`."""
     described = read_system(folder)
     to.mkdir(parents=True, exist_ok=True)
@@ -62,4 +66,11 @@ def _copy(folder: Path, to: Path, top: Path) -> None:
         expander = top / "models" / described.expander.name
         if not expander.exists():
             _copy(described.expander, expander, top)
-    save_system(to, described.settings, parser=parser, expander=expander, options=described.options)
+    save_system(
+        to,
+        described.settings,
+        parser=parser,
+        expander=expander,
+        options=described.options,
+        default_for=default_for or described.default_for,
+    )

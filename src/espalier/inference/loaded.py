@@ -150,7 +150,8 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         parses = (self._splitter or self.parser).parse(given) if given else []
         return [
             DataError(
-                f"parser {self.parser_name} refuses its {_size_of(text)} ({parse.reason})",
+                f"parser {self.parser_name} refuses its {len(text)} "
+                f"{'characters' if isinstance(text, str) else 'words'} ({parse.reason})",
                 file=name,
                 remedy="give one short sentence",
             )
@@ -165,7 +166,3 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         if getattr(self.settings, "trees", True) or not isinstance(self._parser, str | Path):
             return None
         return load_splitter(Path(self._parser))
-
-
-def _size_of(sentence: Sentence) -> str:
-    return f"{len(sentence)} {'characters' if isinstance(sentence, str) else 'words'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
@@ -14,7 +14,7 @@ from espalier.datasets.vocabulary import UNK
 from espalier.inference.registry import reads_trees
 from espalier.inference.requests import ExpandOptions, PairRequest
 from espalier.inference.templates import canonical
-from espalier.inference.texts import require_text
+from espalier.inference.texts import require_text, with_ascii_marks
 from espalier.inference.writer import (
     ArgumentError,
     InferenceWarning,
@@ -95,6 +95,7 @@ class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
 
         def templates_of(request: PairRequest) -> tuple[PairRequest, tuple[str, ...]]:
             self.require_readable(request.text, request.name)
+            request = replace(request, text=with_ascii_marks(request.text, self.system.language, request.name))
             return request, shared if request.template is None else (self.own_template(request),)
 
         rows = attempt(requests, templates_of)
@@ -169,7 +170,12 @@ class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
 
     def guided(self, jobs: Sequence[PairJob]) -> Iterator[Sequence[Guided]]:
         """Batches of jobs, each under one template."""
-        return batches([(job, template) for job in jobs for template in job.templates], self.beam)
+        return batches([(job, template) for job in jobs for template in job.templates], self.prefixes)
+
+    @property
+    def prefixes(self) -> int:
+        """The number of prefixes that are searched for each text under a template."""
+        return self.beam
 
 
 def require_readable(text: str, system: PairSystem, length: int, name: str) -> None:

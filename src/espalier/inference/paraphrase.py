@@ -1,17 +1,22 @@
-"""Texts under trees expanded from templates (GuiG, section 3.2). Decoding is deterministic."""
+"""Whole trees that fit a text and keep a template (GuiG, section 3.1), and texts under them (section 3.2).
+
+Decoding is deterministic.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from espalier.datasets.pairs.data import PairData, PairView
+from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import UNK
 from espalier.decoding.constraints.words import GivenWord, GivenWords
-from espalier.inference.expansion import Expander
 from espalier.inference.pairs import (
     Guided,
     PairJob,
@@ -23,19 +28,92 @@ from espalier.inference.pairs import (
 )
 from espalier.inference.registry import service
 from espalier.inference.requests import PairRequest, ParaphraseOptions
-from espalier.inference.results import Paraphrase
+from espalier.inference.results import Expansion, Paraphrase, StrictParaphrase
 from espalier.inference.templates import given_words, top, word_places
-from espalier.inference.writer import argument
+from espalier.inference.writer import InferenceWarning, argument
 from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.hashing import seed_from
 from espalier.io.imports import nltk_module
-from espalier.syntax.constituency import read_tree
+from espalier.metrics.expansion import TEMPLATE_LEVELS, keeps
+from espalier.syntax.constituency import cut, read_tree, write_tree
 from espalier.tasks.paraphrase_decoder import PairDecoder
-from espalier.tasks.paraphrase_search import search
+from espalier.tasks.paraphrase_search import candidates, pair_constraint, search, tree_text
 
 if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairBatch
     from espalier.decoding.constraints.constraint import Constraint
     from espalier.inference.pairs import PairSystem
+
+
+@dataclass(frozen=True)
+class Expander:
+    """A search for trees.
+
+    Attributes:
+        system: a system whose model writes trees.
+        beam: beam size.
+        max_length: largest number of nodes of a tree, and of word pieces of a text.
+    """
+
+    system: PairSystem
+    beam: int
+    max_length: int
+
+    @property
+    def decoder(self) -> PairDecoder:
+        """The settings of the task."""
+        return PairDecoder(beam=self.beam, max_ids=max_ids(self.system, self.max_length), constraint="open_template")
+
+    @property
+    def view(self) -> PairView:
+        """The view of the model, with a template even if the model reads none: the constraint keeps all its levels."""
+        view = self.system.view
+        reads = dict.fromkeys((*view.reads, "template"))
+        return replace(view, reads=tuple(reads), template=self.system.vocabulary.trees.depth)
+
+    def require_room(self, template: str, where: str) -> None:
+        """Raise a ConfigError if the shortest tree that keeps a template is too long."""
+        empty = PairData([where], {name: Ragged.of([[]]) for name in PairData.COLUMNS}, self.system.vocabulary)
+        batch = empty.with_trees(None, [template]).batch(np.array([0]), self.view)
+        try:
+            pair_constraint(self.decoder, self.view, self.system.vocabulary).start(batch)
+        except ConfigError as error:
+            raise ConfigError(error.what, where=f"{where} {template}", remedy="give a smaller template") from error
+
+    def best(self, jobs: Sequence[Guided], n: int = 1) -> list[list[tuple[str, float]]]:
+        """For each job the `n` best trees that keep its template, each with its log-probability."""
+        data = encoded_pairs([job.source for job, _ in jobs], self.system, self.max_length)
+        batch = data.with_trees(None, [template for _, template in jobs]).batch(np.arange(len(jobs)), self.view)
+        rows = search(self.system.model, batch.to(self.system.device), self.decoder, self.view)
+        vocabulary = self.system.vocabulary
+        return [
+            [(tree_text(one.tokens, self.view, vocabulary), one.log_probability) for one in row[:n]] for row in rows
+        ]
+
+
+@dataclass(frozen=True)
+class ExpansionWriter(PairWriter[Expansion]):
+    """Expands templates to whole trees that fit a text."""
+
+    @cached_property
+    def expander(self) -> Expander:
+        """The search for trees."""
+        return Expander(self.system, self.beam, self.max_length)
+
+    def require_room(self, template: str, where: str) -> None:
+        """As in `Expander.require_room`; also warn of words, which trees do not have."""
+        self.expander.require_room(template, where)
+        if words := given_words(template):
+            warnings.warn(
+                f"{where}: trees have no words, and do without {' '.join(words)}", InferenceWarning, stacklevel=2
+            )
+
+    def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Expansion]]:
+        """The `n` best trees for each text under each of its templates."""
+        for part in self.guided(jobs):
+            for (job, template), found in zip(part, self.expander.best(part, self.n), strict=True):
+                for tree, log_probability in found:
+                    yield job.request, Expansion(tree, job.request.text, template, log_probability)
 
 
 @dataclass(frozen=True)
@@ -123,6 +201,17 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
         """The largest number of texts: `n` for each template of each request; `like` gives one template."""
         return super().texts(requests) if self.like is None else self.n * len(requests)
 
+    @property
+    def decoder(self) -> PairDecoder:
+        """The settings of the task."""
+        most = max_ids(self.system, self.max_length)
+        return PairDecoder(max_ids=most, min_ids=1, **self.shared(PairDecoder))
+
+    @property
+    def prefixes(self) -> int:
+        """As in the task."""
+        return self.decoder.prefixes
+
     # --- Writing -----------------------------------------------------------------------------------------------------
 
     def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Paraphrase]]:
@@ -132,17 +221,43 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
             yield from self._written(part, trees)
 
     def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:
-        system, vocabulary = self.system, self.system.vocabulary
-        most = max_ids(system, self.max_length)
-        decoder = PairDecoder(max_ids=most, min_ids=1, **self.shared(PairDecoder))
+        system, decoder = self.system, self.decoder
         data = encoded_pairs([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
-        rows = search(system.model, batch, decoder, system.view, self._words(jobs, trees, decoder.max_ids))
-        for (job, template), tree, hypotheses in zip(jobs, trees, rows, strict=True):
-            for text, log_probability in distinct_texts(hypotheses, system, self.n):
+        given = self._words(jobs, trees, decoder.max_ids)
+        if self.strict:
+            seeds = [seed_from(job.request.text, template) for job, template in jobs]
+            rows = candidates(system.model, batch, decoder, system.view, seeds, given)
+            found = self._chosen(jobs, [distinct_texts(row, system, len(row)) for row in rows])
+        else:
+            rows = search(system.model, batch, decoder, system.view, given)
+            found = [(distinct_texts(row, system, self.n), None) for row in rows]
+        for (job, template), tree, (texts, kept) in zip(jobs, trees, found, strict=True):
+            for text, log_probability in texts:
                 words = tuple(text.split())
-                printed = print_words(words, vocabulary.lower)
-                yield job.request, Paraphrase(printed, words, job.request.text, template, tree, log_probability)
+                printed = print_words(words, system.vocabulary.lower)
+                result = Paraphrase(printed, words, job.request.text, template, tree, log_probability)
+                yield job.request, result if kept is None else StrictParaphrase(**vars(result), template_kept=kept)
+
+    def _chosen(
+        self, jobs: Sequence[Guided], texts: Sequence[list[tuple[str, float]]]
+    ) -> list[tuple[list[tuple[str, float]], bool | None]]:
+        """For each job the `n` first texts whose parse keeps its template, else the first; and whether they do.
+
+        Of a whole tree its top levels are the template.
+        """
+        distinct = [*dict.fromkeys(text for row in texts for text, _ in row)]
+        parses = self.system.parse([text.split() for text in distinct], distinct)
+        trees = {
+            text: "" if isinstance(parse, EspalierError) else parse.tree
+            for text, parse in zip(distinct, parses, strict=True)
+        }
+        found = list[tuple[list[tuple[str, float]], bool | None]]()
+        for (_, template), row in zip(jobs, texts, strict=True):
+            wanted = write_tree(cut(read_tree(template, words=False), TEMPLATE_LEVELS)) if self.full else template
+            kept = [each for each in row if keeps(wanted, trees[each[0]])]
+            found.append((kept[: self.n] or row[:1], bool(kept)))
+        return found
 
     def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint[PairBatch, Any] | None:
         """The words of templates, each at the place of its leaf in the tree; None if there are none."""

@@ -1,14 +1,18 @@
-"""Paraphrases by models that read only texts, such as C-DNPG. Decoding is deterministic."""
+"""Paraphrases by models that read only texts, such as C-DNPG, and the granularity of their pieces (figure 2).
+
+Decoding is deterministic.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from espalier.corpora.records import Pair
+from espalier.decoding.granularity import granularities
 from espalier.inference.pairs import (
     distinct_texts,
     encoded_pairs,
@@ -19,7 +23,8 @@ from espalier.inference.pairs import (
 )
 from espalier.inference.paraphrase import ParaphraseWriter, print_words
 from espalier.inference.requests import GranularityOptions, PairRequest, PlainParaphraseOptions
-from espalier.inference.results import Paraphrase
+from espalier.inference.results import Paraphrase, TextGranularity
+from espalier.inference.texts import with_ascii_marks
 from espalier.inference.writer import ArgumentError, Result, Writer, attempt, batches, parted
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.tasks.paraphrase_decoder import PairDecoder
@@ -88,7 +93,7 @@ def read_texts(system: PairSystem, requests: Sequence[PairRequest]) -> list[Pair
         if request.template is not None:
             raise ConfigError(f"model {system.name} reads no tree", where=request.name, remedy="leave out the template")
         require_readable(request.text, system, length, request.name)
-        return request
+        return replace(request, text=with_ascii_marks(request.text, system.language, request.name))
 
     rows = attempt(requests, readable)
     words = iter(_words(system, parted(rows)[0]))
@@ -114,3 +119,30 @@ def _words(system: PairSystem, requests: Sequence[PairRequest]) -> list[str | Es
         return [""] * len(requests)
     parses = system.parse([request.text for request in requests], [request.name for request in requests])
     return [parse if isinstance(parse, EspalierError) else " ".join(parse.words) for parse in parses]
+
+
+@dataclass(frozen=True)
+class GranularityWriter(PlainWriter[TextGranularity]):
+    """Paraphrases texts, and returns the granularity of each piece."""
+
+    def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, TextGranularity]]:
+        """A result for each text."""
+        for part in batches(jobs, self.beam):
+            yield from zip((PairRequest(job.source, name=job.id) for job in part), self._results(part), strict=True)
+
+    def _results(self, jobs: Sequence[Pair]) -> Iterator[TextGranularity]:
+        system = self.system
+        found = self.best(jobs)
+        data = encoded_pairs(jobs, system, max_length(system))
+        batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
+        levels = granularities(system.model, batch, [row[0].tokens if row else () for row in found])
+        for job, row, own in zip(jobs, found, levels, strict=True):
+            text = distinct_texts(row, system, 1)[0][0] if row else ""
+            yield TextGranularity(
+                job.source,
+                print_words(text.split(), system.vocabulary.lower),
+                own.source_pieces,
+                own.text_pieces,
+                own.encoder,
+                own.decoder,
+            )

@@ -17,7 +17,6 @@ from espalier.io.registry import Registry, imported
 if TYPE_CHECKING:
     from espalier.datasets.pairs.data import PairView
     from espalier.datasets.pairs.encode import PairSettings
-    from espalier.datasets.structure.data import StructureView
     from espalier.inference.loaded import LoadedModel
     from espalier.inference.writer import Writer
     from espalier.models.contract import NetworkSettings
@@ -66,28 +65,12 @@ def reads_trees(view: PairView) -> bool:
     return view.writes == "tree" or set(view.reads) != {"source"}
 
 
-def _writes_text(network: NetworkSettings[PairView]) -> bool:
-    return network.view.writes == "text"
-
-
 def _has_trees(settings: PairSettings) -> bool:
     return settings.trees
 
 
 def _always(settings: object) -> bool:
     return True
-
-
-def _writes_trees(network: NetworkSettings[PairView]) -> bool:
-    return network.view.writes == "tree"
-
-
-def _has_granularity(network: object) -> bool:
-    return getattr(network, "granularity", "none") != "none"
-
-
-def _reads_structures(network: NetworkSettings[StructureView]) -> bool:
-    return bool(network.view.structures)
 
 
 SERVICES: Final = Registry[Service[Any, Any]](
@@ -103,23 +86,23 @@ SERVICES: Final = Registry[Service[Any, Any]](
             "espalier.inference.plain_paraphrase:paraphrase_writer",
             asked.ParaphraseOptions,
             _has_trees,
-            _writes_text,
+            lambda network: network.view.writes == "text",
         ),
         "expand": Service(
             "pairs",
             "a model of pairs that writes trees",
-            "espalier.inference.expansion:ExpansionWriter",
+            "espalier.inference.paraphrase:ExpansionWriter",
             asked.ExpandOptions,
             _has_trees,
-            _writes_trees,
+            lambda network: network.view.writes == "tree",
         ),
         "granularity": Service(
             "pairs",
             "a model with granularity heads (arch: cdnpg), or with levels (arch: dnpg)",
-            "espalier.inference.granularity:GranularityWriter",
+            "espalier.inference.plain_paraphrase:GranularityWriter",
             asked.GranularityOptions,
             _has_trees,
-            _has_granularity,
+            lambda network: getattr(network, "granularity", "none") != "none",
         ),
         "compose": Service(
             "structure",
@@ -127,7 +110,7 @@ SERVICES: Final = Registry[Service[Any, Any]](
             "espalier.inference.compose:ComposeWriter",
             asked.ComposeOptions,
             _always,
-            _reads_structures,
+            lambda network: bool(network.view.structures),
         ),
         "reply": Service(
             "dialogue", "a model of dialogue", "espalier.inference.dialogue:ReplyWriter", asked.ReplyOptions, _always

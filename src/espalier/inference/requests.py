@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
+from espalier.decoding.bounds import CANDIDATES, MAX_BEAM, MAX_CANDIDATES, MAX_LENGTH_POWER, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.inference.writer import MAX_TEXTS, ArgumentError, require_range
 
 #: How many of the most frequent templates a text is paraphrased under where none is given.
@@ -87,6 +87,9 @@ class CheckRequest:
     meter: Annotated[
         str | None, Option("The meter of each line, in English: 'iambic pentameter', or one for each line with /.")
     ] = None
+    template: Annotated[
+        str | None, Option("The top levels of the text's tree, as its parser sees it: '(S (NP) (VP) (.))'.")
+    ] = None
     name: str = "text"
 
 
@@ -126,6 +129,8 @@ Best = Annotated[int, Option("The number of texts, the best of the search; at mo
 _POWER = "Log-probabilities are divided by the length to this power; above 0 favours longer texts; at most"
 LengthPower = Annotated[float, Option(f"{_POWER} {MAX_LENGTH_POWER:g}.", 0, MAX_LENGTH_POWER)]
 _GROUPS = f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; default: 6."
+_CANDIDATES = "With strict: the number of candidates, from the beam and samples beyond it"
+Candidates = Annotated[int | None, Option(f"{_CANDIDATES}; default: {CANDIDATES}.", 1, MAX_CANDIDATES)]
 
 
 @dataclass(frozen=True)
@@ -250,11 +255,20 @@ class ParaphraseOptions(ExpandOptions):
     like: Annotated[str | None, Option("A sentence whose top levels are the template.")] = None
     full: Annotated[bool, Option("With like: use its whole tree instead of an expanded template.")] = False
     length_power: LengthPower = 0.0
+    strict: Annotated[
+        bool, Option("Take candidates whose own parse keeps the template; exit with 1 where none does.")
+    ] = False
+    candidates: Candidates = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.full and self.like is None:
             raise ArgumentError("there is no whole tree to take", where="full", remedy="give a sentence to take it of")
+        if self.candidates is not None and not self.strict:
+            raise ArgumentError("candidates of which none is chosen", where="candidates", remedy="add strict")
+        if self.candidates is not None and self.n > self.candidates:
+            remedy = f"raise the candidates to {self.n}, or lower n"
+            raise ArgumentError(f"{self.n} texts of {self.candidates} candidates", where="n", remedy=remedy)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class Poem:
         tones: one sign per word, without marks; "" if tones are unknown.
         rhyme_groups: for each unit, its rhyme groups in the book, with groups of other readings in brackets
             (`espalier.verse.rhyme_groups`); "" if the unit has no rhyme letter.
+        stanza: the units of the first of a tune's two stanzas; 0 for one stanza, or if it is not known where they part.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Poem:
     sample: int
     tones: str
     rhyme_groups: tuple[str, ...]
+    stanza: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,17 @@ class Paraphrase:
     template: str
     tree: str
     log_probability: float
+
+
+@dataclass(frozen=True)
+class StrictParaphrase(Paraphrase):
+    """A paraphrase taken from candidates.
+
+    Attributes:
+        template_kept: whether its own parse keeps every node of the template. If not, none of the candidates does.
+    """
+
+    template_kept: bool
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,10 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
     def write(self, jobs: Sequence[VerseJob]) -> Iterator[tuple[VerseRequest, Poem]]:
         """`n` texts for each format."""
         system = self.system
-        unknown = {slot for job in jobs for slot in _literals(job.format) if system.vocabulary.id_of(slot) == UNK}
+        slots = {
+            slot for job in jobs for unit in job.format.units for slot in unit if not (slot in BLANKS or is_mark(slot))
+        }
+        unknown = {slot for slot in slots if system.vocabulary.id_of(slot) == UNK}
         heard = dict(pair for job in jobs for pair in _heard(job, system.vocabulary))
         readings = [f"{word} as {heard[word]}, which rhymes with it" for word in sorted(heard)]
         if others := sorted(unknown - heard.keys()):
@@ -211,11 +214,15 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         text = text_of(ids, self.system.vocabulary, None if self.free else job.format)
         format_, groups = job.format, rhyme_groups(text, job.format, self.sounds)
         tune_name = job.request.tune or ""
-        return Poem(text, str(format_), format_.rhyme, tune_name, self.seed, sample, format_.tones, groups)
+        stanza = self._stanza(job.request)
+        return Poem(text, str(format_), format_.rhyme, tune_name, self.seed, sample, format_.tones, groups, stanza)
 
-
-def _literals(format_: Format) -> list[str]:
-    return [slot for unit in format_.units for slot in unit if slot not in BLANKS and not is_mark(slot)]
+    def _stanza(self, request: VerseRequest) -> int:
+        """The units of the first of two stanzas, of a request that has the format of its tune; else 0."""
+        if self.free or request.tune is None or request.format is not None:
+            return 0
+        named = self._variant(request.tune, request.variant)
+        return named.stanza if isinstance(named, Tune) else self.tunes.stanza(named) if self.tunes else 0
 
 
 def _heard(job: VerseJob, vocabulary: VerseVocabulary) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from espalier.io.errors import ConfigError, EspalierError
 if TYPE_CHECKING:
     from espalier.inference.loaded import LoadedModel
 
+
 T = TypeVar("T")
 R = TypeVar("R")
 Request = TypeVar("Request")

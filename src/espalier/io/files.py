@@ -78,7 +78,7 @@ def read_json(path: Path, kind: Any = None) -> Any:
     """
     remedy = "delete it and run its stage again"
     try:
-        value = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_number)
+        value = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=no_number)
         if kind is not None:
             TypeAdapter(kind).validate_python(value)
         return value
@@ -93,7 +93,8 @@ def read_json(path: Path, kind: Any = None) -> Any:
         raise ArtifactError(f"not valid JSON ({error})", where=path, remedy=remedy) from error
 
 
-def _no_number(name: str) -> None:
+def no_number(name: str) -> None:
+    """Refuse NaN and the infinities, which JSON does not have: the `parse_constant` of `json.loads`."""
     raise ValueError(f"{name} is no number")
 
 

@@ -16,7 +16,9 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud8
 
 def printable(text: object) -> str:
     r"""The text with terminal control characters shown as escapes, such as "\x1b[2J"."""
-    return _UNSAFE.sub(lambda match: _escape(ord(match[0])), str(text))
+    return _UNSAFE.sub(
+        lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\u0100" else f"\\u{ord(match[0]):04x}", str(text)
+    )
 
 
 def printable_line(text: object) -> str:
@@ -29,7 +31,3 @@ def printable_line(text: object) -> str:
 def json_line(value: object) -> str:
     """JSON on one line, safe to print. JSON readers get the value unchanged."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
-
-
-def _escape(code: int) -> str:
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,4 +1,4 @@
-"""Bootstrap resampling of segments.
+"""Bootstrap resampling of segments, and an interval for shares of them.
 
 An aggregate is a function of summed statistics. A resample is therefore a row of counts (how often each segment was
 drawn), and all resamples together are one matrix product: (resamples, segments) @ (segments, k).
@@ -60,3 +60,47 @@ def sums_by_group(statistics: Array, groups: Sequence[Hashable]) -> Array:
     summed = np.zeros((len(number), statistics.shape[1]))
     np.add.at(summed, np.array([number[group] for group in groups], dtype=np.int64), statistics)
     return summed
+
+
+def share_interval(successes: Array, segments: Array, confidence: float) -> tuple[float, float] | None:
+    """The interval of a share, from 0 to 1; None for fewer than two clusters.
+
+    A percentile interval of a rare share is too narrow: for a share of 0.2 % in 957 segments it covers 86 %, and for a
+    share of 0 it is a single point. The interval of Korn and Graubard (1998, Survey Methodology 24) is that of Clopper
+    and Pearson (1934) at the effective number of segments. With y_g successes among the m_g segments of cluster g, G
+    clusters, n = sum m_g and p = sum y_g / n,
+
+        v  = G / (G - 1) sum_g (y_g - p m_g)^2 / n^2                              the variance of p
+        n' = min(n, p (1 - p) / v (t(.975; n - 1) / t(.975; G - 1))^2)            here for 95 %
+        low, high = B(.025; p n', n' - p n' + 1), B(.975; p n' + 1, n' - p n')    quantiles of the beta distribution
+
+    If p is 0 or 1, v is uninformative, and n' is n^2 / sum_g m_g^2, as if all segments of a cluster were equal. With
+    clusters of one segment this is n, and the interval is that of Clopper and Pearson. If clusters differ much in size
+    and the segments of each are equal, v is too small when few clusters have successes: with 219 clusters of three
+    equal segments and 300 of one, the interval covers 90 % at a share of 1 %.
+
+    Args:
+        successes: (clusters,) number of successes in each cluster.
+        segments: (clusters,) number of segments in each cluster.
+        confidence: confidence level of the interval.
+    """
+    from scipy.special import betaincinv, stdtrit
+
+    present = segments > 0
+    successes, segments = successes[present], segments[present]
+    clusters, total = len(segments), float(segments.sum())
+    if clusters < 2:
+        return None
+    share, tail = float(successes.sum()) / total, (1.0 - confidence) / 2.0
+    if 0.0 < share < 1.0:
+        apart = float(((successes - share * segments) ** 2).sum())
+        variance = clusters / (clusters - 1) * apart / total**2
+        student = stdtrit(total - 1, tail) / stdtrit(clusters - 1, tail)
+        # Where each cluster has the same share, the variance is 0.
+        effective = min(total, share * (1.0 - share) / variance * float(student) ** 2) if variance else total
+    else:
+        effective = total**2 / float((segments**2).sum())
+    hits, misses = share * effective, (1.0 - share) * effective
+    low = float(betaincinv(hits, misses + 1.0, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1.0, misses, 1.0 - tail)) if misses else 1.0
+    return low, high

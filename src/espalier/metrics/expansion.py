@@ -29,9 +29,28 @@ def template_statistics(templates: Sequence[str], hypothesis_trees: Sequence[str
     template_nodes, hypothesis_nodes = _all_nodes("templates", templates), _all_nodes("hypotheses", hypothesis_trees)
     statistics = np.ones((len(templates), 2))
     for row, (one, other) in enumerate(zip(template_nodes, hypothesis_nodes, strict=True)):
-        _require_tree(one, "template", row)
+        if not one.labels:
+            raise EspalierError("the template has no tree", where=f"row {row + 1}", remedy="filter it out before")
         statistics[row, 0] = cut_nodes(one, TEMPLATE_LEVELS) == cut_nodes(other, TEMPLATE_LEVELS)
     return statistics
+
+
+def keeps(template: str, tree: str) -> bool:
+    """Whether a tree has every node of a template at its place. A node without children there may have any.
+
+    For a template cut from a parse this is what `template_statistics` counts; other templates may end at any level.
+    An empty string, an unparsed tree, keeps none.
+    """
+    if not tree:
+        return False
+    waiting = [(read_tree(template, words=False), read_tree(tree, words=False))]
+    while waiting:
+        given, found = waiting.pop()
+        below, own = ([child for child in node if not isinstance(child, str)] for node in (given, found))
+        if given.label() != found.label() or (below and len(below) != len(own)):
+            return False
+        waiting += zip(below, own, strict=False)
+    return True
 
 
 def expansion_statistics(references: Sequence[str], predicted: Sequence[str], depth: int = DEPTH) -> Array:
@@ -117,11 +136,6 @@ def _all_nodes(what: str, trees: Sequence[str]) -> list[Nodes]:
         if tree not in read:
             read[tree] = nodes_of(read_tree(tree, file=what, row=row, words=False))
     return [read[tree] for tree in trees]
-
-
-def _require_tree(nodes: Nodes, what: str, row: int) -> None:
-    if not nodes.labels:
-        raise EspalierError(f"the {what} has no tree", where=f"row {row + 1}", remedy="filter it out before")
 
 
 def _leaves(nodes: Nodes) -> list[tuple[str, int]]:

@@ -25,7 +25,7 @@ def literal_statistics(templates: Sequence[str], texts: Sequence[str], language:
     """(texts, 4): literals kept at their places, literals, whether all are kept, and whether there are any.
 
     Args:
-        templates: templates as written by `espalier.verse.kept.template_of`.
+        templates: templates as written by `espalier.verse.literals.template_of`.
     """
     rows = []
     for template, text in zip(templates, texts, strict=True):

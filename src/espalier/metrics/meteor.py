@@ -25,9 +25,9 @@ import numpy as np
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
-from espalier.metrics.stems import stem
 from espalier.metrics.texts import Pairs
 from espalier.metrics.wordnet import WordNet
+from espalier.text.words import stem
 
 _ALPHA: Final = 0.9
 _BETA: Final = 3.0

@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from espalier.io.errors import EspalierError
-from espalier.metrics.bootstrap import Array, percentile_interval, resampled_sums, sums_by_group
-from espalier.metrics.shares import share_interval
+from espalier.metrics.bootstrap import Array, percentile_interval, resampled_sums, share_interval, sums_by_group
 
 #: The largest difference between a value and the same value by a library.
 TOLERANCE: Final = 1e-6
@@ -37,7 +36,7 @@ class Metric:
         undefined: the reason for a missing value ("no reference rhymes").
         corpus_level: whether the value is not a function of resampled segments. Such a metric has no interval.
         share: for a share in percent, its numerator and denominator columns, each 0 or 1 for a segment. Its interval
-            comes from `espalier.metrics.shares`.
+            comes from `espalier.metrics.bootstrap`.
     """
 
     name: str

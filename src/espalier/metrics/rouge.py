@@ -26,8 +26,8 @@ from espalier.metrics.bleu import matches, ngrams
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
-from espalier.metrics.stems import stem
 from espalier.metrics.texts import Pairs
+from espalier.text.words import stem
 
 #: A token, in lower case.
 _RUN = re.compile("[a-z0-9]+")

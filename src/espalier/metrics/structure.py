@@ -24,7 +24,7 @@ import numpy as np
 from espalier.metrics.bleu import bleu_statistics, corpus_bleu, library_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
-from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
+from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.perplexity import on_split, perplexity_metric, perplexity_statistics
 from espalier.metrics.texts import CorpusLikelihood, Structured
 from espalier.text.language import LINE_JOINT
@@ -160,7 +160,10 @@ class SequenceBleu(Family[Structured]):
                 case="mixed", eff=effective, tok="none", smooth="exp", scale="0-1", sacrebleu=version("sacrebleu"),
             )  # fmt: skip
 
-        corpus = [Metric(self.key_of(order), _corpus(order), signature(order, "corpus", "no")) for order in _ORDERS]
+        corpus = [
+            Metric(self.key_of(order), partial(_zero_to_one, order=order), signature(order, "corpus", "no"))
+            for order in _ORDERS
+        ]
         sentences = [
             Metric(
                 self.key_of(order, "_sentence"),
@@ -170,10 +173,6 @@ class SequenceBleu(Family[Structured]):
             for place, order in enumerate(_ORDERS)
         ]
         return (*corpus, *sentences)
-
-
-def _corpus(order: int) -> Aggregate:
-    return partial(_zero_to_one, order=order)
 
 
 def _zero_to_one(sums: Array, order: int, *, effective: bool = False) -> Array:

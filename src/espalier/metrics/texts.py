@@ -66,7 +66,7 @@ class Verses:
         draws: one label per hypothesis; pooled Distinct is averaged over draws. None if all belong to one draw.
         tunes: tune name of each reference, needed for `Prosody`.
         books: the folder of the source `couyun`, needed for `Prosody`.
-        templates: the format of each text with its kept words (`espalier.verse.kept.template_of`), for `Literals`.
+        templates: the format of each text with its kept words (`espalier.verse.literals.template_of`), for `Literals`.
         marks: likelihoods under the judge, for `Integrity`.
         seeds, samples: seed and sample number of each text, for the deviations of `Integrity`.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from espalier.io.errors import ConfigError
-from espalier.io.protocols import fault, first_fault, members
+from espalier.io.registry import fault, first_fault, members
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

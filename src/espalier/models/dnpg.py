@@ -28,8 +28,8 @@ from espalier.layers.embeddings import PieceEmbedding
 from espalier.layers.positions import sinusoids, sinusoids_at
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
 from espalier.layers.shared_memory import memory_rows
+from espalier.models.cdnpg_config import DNPGConfig
 from espalier.models.contract import Loss, scattered
-from espalier.models.dnpg_config import DNPGConfig
 from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE, Aggregator, Level, LevelMemory, Separator
 
 

@@ -15,7 +15,7 @@ from espalier.layers.attention import Attention, KeyValues, select_all
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import RecurrentEncoder, RecurrentStack
 from espalier.layers.residual import FeedForward, Residual
-from espalier.models.dnpg_config import DNPGConfig
+from espalier.models.cdnpg_config import DNPGConfig
 
 #: The levels: details (phrases), and the template (sentence).
 PHRASE, SENTENCE = range(2)

@@ -1,12 +1,15 @@
 """GuiG (Li et al. 2020): a Transformer decoder that attends to several encoders, with path attention over trees.
 
 The text generator (section 3.2), the syntax expander (section 3.1), the ablations of tables 1 and 2, and the
-Transformer baseline share one architecture. They differ in the rows and attention of the encoders, and in the output.
+Transformer baseline share one architecture, whose blocks are figures 2 and 3. They differ in the rows and attention of
+the encoders, and in the output.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -14,16 +17,102 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch, PairData, modality_of
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.attention import KeyValues, padding_bias, select_all
+from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
-from espalier.layers.multi_encoder import Memory
-from espalier.layers.paths import paths_of
+from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
+from espalier.layers.path_attention import PathAttention
+from espalier.layers.paths import Paths, paths_of
 from espalier.layers.positions import sinusoids
+from espalier.layers.residual import FeedForward, Residual
 from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss, scattered
-from espalier.models.guig_blocks import DecoderBlock, Encoder
-from espalier.models.guig_config import GuiGConfig
+from espalier.models.guig_config import EncoderConfig, GuiGConfig
+
+
+class Encoder(nn.Module):
+    """Transformer blocks over one row, or over several concatenated rows."""
+
+    def __init__(self, config: GuiGConfig, encoder: EncoderConfig) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList([EncoderBlock(config, encoder) for _ in range(encoder.layers)])
+        self.final_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
+
+    def forward(self, x: Tensor, bias: Tensor | None, paths: Paths | None) -> Tensor:
+        """Map (batch, time, width) to the same shape. `paths` are needed for path attention."""
+        for block in self.blocks:
+            x = block(x, bias, paths)
+        encoded: Tensor = self.final_norm(x)
+        return encoded
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention, or path attention applied `passes` times with the same weights, and a feed-forward layer."""
+
+    def __init__(self, config: GuiGConfig, encoder: EncoderConfig) -> None:
+        super().__init__()
+        width, heads, head_width, dropout = config.width, encoder.heads, config.head_width, config.attention_dropout
+        self.attention: Attention | PathAttention
+        if encoder.attention == "path":
+            self.attention = PathAttention(
+                width,
+                heads,
+                head_width,
+                dropout,
+                residual=config.residual,
+                divide=config.divide,
+                residual_dropout=config.dropout,
+            )
+        else:
+            self.attention = Attention(width, heads, dropout, head_width)
+        self.passes, self.inside = config.passes, config.residual == "inside"
+        self.attention_residual = Residual(width, config.norm, config.dropout)
+        self.feed_forward = FeedForward(width, config.inner)
+        self.feed_forward_residual = Residual(width, config.feed_forward_norm, config.dropout)
+
+    def forward(self, x: Tensor, bias: Tensor | None, paths: Paths | None) -> Tensor:
+        """Map (batch, time, width) to the same shape."""
+        residual = self.attention_residual
+        if isinstance(self.attention, PathAttention):
+            for _ in range(self.passes):
+                attend = partial(self.attention, paths=paths, memory=residual.memory(x))
+                x = residual(x, attend, inside=self.inside)
+        else:
+            x = residual(x, partial(self.attention, memory=residual.memory(x), bias=bias))
+        return self.feed_forward_residual(x, self.feed_forward)
+
+
+class DecoderBlock(nn.Module):
+    """Masked self-attention, multi-encoder attention, and a feed-forward layer."""
+
+    def __init__(self, config: GuiGConfig) -> None:
+        super().__init__()
+        width, dropout = config.width, config.attention_dropout
+        self.attention = Attention(width, config.heads, dropout, config.head_width)
+        self.encoders = MultiEncoderAttention(
+            width, [encoder.cross_heads for encoder in config.encoders], config.head_width, dropout
+        )
+        self.feed_forward = FeedForward(width, config.inner)
+        self.attention_residual, self.encoders_residual = (
+            Residual(width, config.norm, config.dropout) for _ in range(2)
+        )
+        self.feed_forward_residual = Residual(width, config.feed_forward_norm, config.dropout)
+
+    def forward(self, x: Tensor, memories: Sequence[Memory]) -> Tensor:
+        """Map (batch, time, width) to the same shape."""
+        residual = self.attention_residual
+        x = residual(x, partial(self.attention, memory=residual.memory(x), causal=True))
+        return self._after_attention(x, memories)
+
+    def step(self, x: Tensor, past: KeyValues, time: int, memories: Sequence[Memory]) -> Tensor:
+        """Like `forward` for the one place at `time`, (batch, 1, width)."""
+        residual = self.attention_residual
+        x = residual(x, partial(self.attention.step, past=past, time=time, memory=residual.memory(x)))
+        return self._after_attention(x, memories)
+
+    def _after_attention(self, x: Tensor, memories: Sequence[Memory]) -> Tensor:
+        x = self.encoders_residual(x, partial(self.encoders, memories=memories))
+        return self.feed_forward_residual(x, self.feed_forward)
 
 
 @dataclass

@@ -29,8 +29,8 @@ from espalier.layers.linear import linear
 from espalier.layers.readout import Readout
 from espalier.layers.recurrent import AttentionMemory, CoverageAttention, RecurrentStack
 from espalier.layers.shared_memory import memory_rows
+from espalier.models.cdnpg_config import PairSeq2SeqConfig
 from espalier.models.contract import Loss, scattered
-from espalier.models.pair_seq2seq_config import PairSeq2SeqConfig
 
 
 @dataclass

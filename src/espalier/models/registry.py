@@ -77,15 +77,15 @@ ARCHITECTURES: Final = Registry[Architecture](
     {
         "songnet": Architecture(f"{_MODELS}.songnet_config:SongNetConfig", "verse", f"{_MODELS}.songnet:SongNet"),
         "verse_seq2seq": Architecture(
-            f"{_MODELS}.verse_seq2seq_config:VerseSeq2SeqConfig", "verse", f"{_MODELS}.rnn_seq2seq:RNNSeq2Seq"
+            f"{_MODELS}.songnet_config:VerseSeq2SeqConfig", "verse", f"{_MODELS}.rnn_seq2seq:RNNSeq2Seq"
         ),
         "guig": Architecture(f"{_MODELS}.guig_config:GuiGConfig", "pairs", f"{_MODELS}.guig:GuiG"),
-        "scpn": Architecture(f"{_MODELS}.scpn_config:SCPNConfig", "pairs", f"{_MODELS}.scpn:SCPN"),
+        "scpn": Architecture(f"{_MODELS}.guig_config:SCPNConfig", "pairs", f"{_MODELS}.scpn:SCPN"),
         "cdnpg": Architecture(f"{_MODELS}.cdnpg_config:CDNPGConfig", "pairs", f"{_MODELS}.cdnpg:CDNPG"),
         "pair_seq2seq": Architecture(
-            f"{_MODELS}.pair_seq2seq_config:PairSeq2SeqConfig", "pairs", f"{_MODELS}.pair_seq2seq:PairSeq2Seq"
+            f"{_MODELS}.cdnpg_config:PairSeq2SeqConfig", "pairs", f"{_MODELS}.pair_seq2seq:PairSeq2Seq"
         ),
-        "dnpg": Architecture(f"{_MODELS}.dnpg_config:DNPGConfig", "pairs", f"{_MODELS}.dnpg:DNPG"),
+        "dnpg": Architecture(f"{_MODELS}.cdnpg_config:DNPGConfig", "pairs", f"{_MODELS}.dnpg:DNPG"),
         "x2tree": Architecture(f"{_MODELS}.dialogue_config:X2TreeConfig", "dialogue", f"{_MODELS}.x2tree:X2Tree"),
         "sat": Architecture(f"{_MODELS}.sat_config:SATConfig", "structure", f"{_MODELS}.sat:SAT"),
         "rnn_seq2seq": Architecture(

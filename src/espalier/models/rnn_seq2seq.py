@@ -25,7 +25,7 @@ from espalier.layers.recurrent import gru_update
 from espalier.models.contract import Loss, scattered
 from espalier.models.dialogue_config import Context, RNNSeq2SeqConfig
 from espalier.models.post_encoder import EncodedPosts, PostEncoder
-from espalier.models.verse_seq2seq_config import VerseSeq2SeqConfig
+from espalier.models.songnet_config import VerseSeq2SeqConfig
 
 
 @dataclass

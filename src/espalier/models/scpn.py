@@ -30,7 +30,7 @@ from espalier.layers.readout import Readout
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention, RecurrentEncoder, lstm_step
 from espalier.layers.shared_memory import memory_rows
 from espalier.models.contract import Loss, scattered
-from espalier.models.scpn_config import SCPNConfig
+from espalier.models.guig_config import SCPNConfig
 
 
 @dataclass

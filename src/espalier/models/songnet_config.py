@@ -1,13 +1,14 @@
-"""Settings of SongNet: `network` of a model in params.yaml."""
+"""Settings of SongNet and of its baseline S2S: `network` of a model in params.yaml."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from espalier.datasets.verse.data import View
 from espalier.layers.options import Activation, Initial, Smoothing
+from espalier.models.dialogue_config import Context, DialogueConfig
 
 Symbol = Literal["c", "p", "s", "t"]
 
@@ -70,3 +71,23 @@ class SongNetConfig(BaseModel):
     def view(self) -> View:
         """The parts of a frame that this model reads."""
         return View(self.order, self.literals, self.title, tones="t" in self.symbols)
+
+
+class VerseSeq2SeqConfig(DialogueConfig):
+    """Settings of S2S, "attention mechanism Bahdanau et al. (2014)", with C as the source (SongNet, section 4.4).
+
+    The paper gives no more details. The encoder is bidirectional as in Bahdanau et al., and widths are those of X2Tree.
+    """
+
+    #: The row of a batch that is the source: C, without P and S.
+    source: ClassVar[str] = "c"
+
+    context: Literal["initial"] | Context = "attention"
+    bidirectional: bool = True
+    #: The longest text or frame, in tokens.
+    positions: int = Field(1024, ge=2, le=65_536)
+
+    @property
+    def view(self) -> View:
+        """The view: no part of a frame except C."""
+        return View()

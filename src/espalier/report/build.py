@@ -11,8 +11,8 @@ from espalier.report.hyperparameters import Hyperparameters
 from espalier.report.orderings import Ordering, orderings_of
 from espalier.report.poems import Poem, mark
 from espalier.report.printed import Paper, Printed
+from espalier.report.ratings import Sheet, sheet_of
 from espalier.report.results import Comparison, CorpusResult, Curve, Provenance, RunResult, TrainingResult, in_words
-from espalier.report.sheet import Sheet, sheet_of
 from espalier.report.studies import Study, study_of
 from espalier.report.tables import Table, by_profile, other_metrics, other_runs, table_of, tags_of
 

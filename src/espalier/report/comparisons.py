@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from espalier.metrics.metric import Metric
 from espalier.metrics.paired import paired
@@ -108,19 +107,16 @@ def _compared(comparison: Comparison, one: Statistics | None, other: Statistics 
     }
     if not len(ids):
         return without("the runs share no id", **facts)
+    # (seeds, ids, k) of each system.
+    rows = (np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system.by_seed]) for system in (one, other))
     result = paired(
-        one.metric, *(_rows(system, ids) for system in (one, other)),
+        one.metric, *rows,
         seed=SEED, resamples=RESAMPLES, groups=clusters, null=comparison.null,
     )  # fmt: skip
     facts |= {"difference": result.difference, "low": result.low, "high": result.high, "p": result.p}
     if result.difference is None:
         return without(one.metric.undefined, **facts)
     return without("all segments are one cluster" if facts["clusters"] == 1 else "", **facts)
-
-
-def _rows(system: Statistics, ids: pd.Index[Any]) -> NDArray[np.float64]:
-    """Statistics as (seeds, ids, k)."""
-    return np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system.by_seed])
 
 
 def _statistics(run: RunSegments) -> dict[str, Statistics]:

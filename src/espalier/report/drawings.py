@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from espalier.report.examples import ExampleGroup, ExampleTable
-from espalier.report.granularity import granularity_figure, read_granularity
+from espalier.report.figures import granularity_figure, read_granularity
 from espalier.report.printed import PrintedDrawings
 from espalier.report.results import RunResult
 from espalier.report.structures import aligned_figure, read_aligned

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from pydantic import TypeAdapter, ValidationError
 
+from espalier.inference.results import TextGranularity
+from espalier.io.errors import ArtifactError
 from espalier.report.drawing import HUES, INK, LEAF, SOFT, drawing, svg_of
 from espalier.report.results import Curve
 from espalier.report.studies import Panel, Study
@@ -184,3 +188,43 @@ def _thinned(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
 
 def _columns(points: list[tuple[int, float]]) -> tuple[list[int], list[float]]:
     return [step for step, _ in points], [value for _, value in points]
+
+
+_READ = TypeAdapter(TextGranularity)
+
+
+def granularity_figure(texts: Sequence[tuple[str, TextGranularity]], name: str) -> str:
+    """Two panels per text: the encoder, and the decoder below it. A label precedes the heading.
+
+    Args:
+        name: prefix of ids in the drawing.
+    """
+    panels = [
+        Heatmap(
+            f"{label}, {side}: {text}" if label else f"{side}: {text}",
+            [f"layer {layer}" for layer in layers],
+            pieces,
+            [*layers.values()],
+        )
+        for label, result in texts
+        for side, text, pieces, layers in result.sides
+    ]
+    sources = dict.fromkeys(result.source for _, result in texts)
+    return heatmap_figure(panels, name, "Granularity of each piece in each layer of " + "; ".join(sources))
+
+
+def read_granularity(row: Mapping[str, str], key: str, label: str) -> tuple[str, TextGranularity] | None:
+    """The label, and the granularity of a text kept by the run `key`; None if it kept none.
+
+    Raises:
+        ArtifactError: the kept value is not a granularity.
+    """
+    if not row.get("granularity"):
+        return None
+    try:
+        kept = {**json.loads(row["granularity"]), "source": row["source"], "text": row["text"]}
+        return label, _READ.validate_python(kept)
+    except (ValueError, TypeError, ValidationError) as error:
+        raise ArtifactError(
+            f"row {row['id']} has no granularity that can be read", where=f"outputs of {key}", remedy="decode again"
+        ) from error

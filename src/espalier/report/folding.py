@@ -1,11 +1,13 @@
-"""A table in two parts: rows with measured numbers, and rows that are only printed."""
+"""A table in two parts: rows with measured numbers, and rows that are only printed; and notes on missing numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final
 
-from espalier.report.tables import NURSERY, Line, Reading, Table
+from espalier.report.tables import NURSERY, UNSAID, Line, Reading, Table
 
 _MEASURED = ("run", "row")
 
@@ -75,3 +77,33 @@ def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
 
 def _without_numbers(line: Line) -> Line:
     return replace(line, kind="title", cells=(Reading(None),) * len(line.cells))
+
+
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+
+
+def notes_of(lines: Sequence[Line]) -> dict[str, str]:
+    """{reason: letter} of the missing numbers in the lines, in order.
+
+    A number that was not computed has no note; every page explains a dash without a letter.
+    """
+    letters = map(_letter, count())
+    notes = dict[str, str]()
+    for line in lines:
+        if line.kind in ("title", "rule", "also"):
+            continue
+        for reading in line.cells:
+            if reading.value is None and reading.why not in ("", UNSAID) and reading.why not in notes:
+                notes[reading.why] = next(letters)
+    return notes
+
+
+def letter_of(reading: Reading, notes: Mapping[str, str]) -> str:
+    """The letter beside a dash; "" for a number or for a dash without a note."""
+    return notes.get(reading.why, "") if reading.value is None else ""
+
+
+def _letter(place: int) -> str:
+    """The letter for an index: a to z, then aa, ab, ..."""
+    rest, last = divmod(place, len(_LETTERS))
+    return (_letter(rest - 1) if rest else "") + _LETTERS[last]

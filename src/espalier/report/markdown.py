@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from espalier.report.build import Report
-from espalier.report.folding import fold
+from espalier.report.folding import fold, letter_of, notes_of
 from espalier.report.hyperparameters import Hyperparameters
-from espalier.report.notes import letter_of, notes_of
 from espalier.report.orderings import Ordering
 from espalier.report.tables import KEY, NURSERY, Line, Table, arrow, margin, number, value_of
 from espalier.report.verdicts import Measure, probability

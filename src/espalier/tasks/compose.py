@@ -103,7 +103,9 @@ class ComposeTask:
                 remedy="raise it, or lower decoder.slack",
             )
         language = ready.data.vocabulary.language
-        given = _prompts(ready.data) if decoder.prompt == "continue" else [0] * len(ready.records)
+        given = [0] * len(ready.records)
+        if decoder.prompt == "continue":
+            given = ready.data.columns["prompt"].flat.tolist()
         rows = [
             [
                 {
@@ -243,12 +245,6 @@ class ComposeTask:
 def _tokens(record: Sentence) -> list[str]:
     words, _ = words_and_tags(record)
     return [token for word in words for token in word]
-
-
-def _prompts(data: StructureData) -> list[int]:
-    """(rows,) number of prompt tokens of each text."""
-    lengths: list[int] = data.columns["prompt"].flat.tolist()
-    return lengths
 
 
 def _lines(train: StructureData) -> set[tuple[str, ...]]:

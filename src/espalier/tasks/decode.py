@@ -12,7 +12,7 @@ import pandas as pd
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Split
 from espalier.datasets.ragged import IntArray
-from espalier.decoding.bounds import PREFIXES
+from espalier.decoding.bounds import GPU_PREFIXES, PREFIXES
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
 from espalier.models.contract import Model
@@ -94,7 +94,8 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
         if inputs.check:
             inputs.check()
         order = np.argsort(data.sizes(view)[inputs.prompts], kind="stable")
-        size = max(1, PREFIXES // self.decoder.prefixes)
+        at_once = GPU_PREFIXES if self.device.type == "cuda" else PREFIXES
+        size = max(1, at_once // self.decoder.prefixes)
         rows = list[dict[str, Any]]()
         for part in self.follow([order[start : start + size] for start in range(0, len(order), size)], "decode"):
             batch = data.batch(inputs.prompts[part], view).to(self.device)

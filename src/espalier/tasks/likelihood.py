@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.batch import Batch
-from espalier.datasets.batching import length_batches
+from espalier.datasets.batch import Batch, length_batches
 from espalier.datasets.encoding import Split
 from espalier.datasets.ragged import IntArray
 from espalier.models.contract import Model

@@ -10,11 +10,13 @@ import numpy as np
 
 from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
+from espalier.io.errors import DataError
 from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE, PROTOCOL_HEADLINE
+from espalier.syntax.constituency import read_tree, template
+from espalier.tasks.candidates import RANKING
 from espalier.tasks.data import BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.paraphrase_baselines import TEXT_VIEW, baseline_rows
 from espalier.tasks.paraphrase_decoder import PairDecoder
-from espalier.tasks.paraphrase_guides import guides_of, templates_of
 from espalier.tasks.paraphrase_scoring import PairScoring, counts_of, segments_of
 from espalier.text.language import Language
 
@@ -22,13 +24,64 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
+    from espalier.corpora.records import Pair
     from espalier.datasets.pairs.data import PairBatch, PairData, PairView
     from espalier.datasets.pairs.encode import PairSettings
     from espalier.datasets.pairs.vocabulary import PairVocabulary
     from espalier.decoding.beam import Hypothesis
     from espalier.decoding.granularity import GranularityValues
     from espalier.models.contract import NetworkSettings
-    from espalier.tasks.paraphrase_decoder import PairModel
+    from espalier.tasks.data import Ready
+    from espalier.tasks.paraphrase_decoder import PairDecoder, PairModel
+
+
+def guides_of(
+    decoder: PairDecoder,
+    records: Sequence[Pair],
+    guidance: pd.DataFrame | None,
+    seed: int,
+    sample: int,
+    model: PairModel,
+) -> list[str] | None:
+    """The tree that guides each text; None if the model writes trees or reads none."""
+    view = model.config.view
+    if view.writes == "tree" or "target_tree" not in view.reads:
+        return None
+    if decoder.guide == "target":
+        return [record.target_tree for record in records]
+    tops = _tops(records, view.template)
+    if decoder.guide == "template":
+        return tops
+    if guidance is None:
+        raise DataError("no run guides this one", file="params.yaml", remedy="name one as the run's guidance")
+    table = guidance[(guidance["sample"] == sample) & (guidance["seed"] == seed)]
+    trees = dict(zip(table["id"], table["tree"], strict=True))
+    nodes = (model.config.positions - 2) // (3 if view.form == "brackets" else 1)
+
+    def fits(guide: str) -> bool:
+        return guide.count("(") <= nodes
+
+    guides = [trees.get(record.id) or top for record, top in zip(records, tops, strict=True)]
+    # The template replaces an output that is not a tree, or is longer than the model's positions.
+    return [guide if fits(guide) else top for guide, top in zip(guides, tops, strict=True)]
+
+
+def templates_of(
+    ready: Ready[Pair, PairData], decoder: PairDecoder, records: Sequence[Pair], sample: int, view: PairView
+) -> list[str]:
+    """The template of each pair: the target's, or the `sample`-th most frequent of the dataset; "" if unread."""
+    if decoder.template == "frequent":
+        frequent = ready.extras["templates"]
+        if sample >= len(frequent):
+            raise DataError(f"{len(frequent)} templates", file="extras.json", remedy="ask for fewer samples")
+        return [str(frequent[sample]["template"])] * len(records)
+    if "template" not in view.reads:
+        return [""] * len(records)
+    return _tops(records, view.template)
+
+
+def _tops(records: Sequence[Pair], levels: int) -> list[str]:
+    return [template(read_tree(record.target_tree, words=False), levels) for record in records]
 
 
 class ParaphraseTask:
@@ -85,16 +138,19 @@ class ParaphraseTask:
             guided = data.with_trees(
                 guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
             )
-            inputs.append(Inputs(guided, np.arange(len(grouped)), grouped))
+            kept = decoder.candidates if decoder.strict and guides else 1
+            inputs.append(Inputs(guided, np.arange(len(grouped)), grouped, kept))
         return inputs
 
     def generate(
         self, model: PairModel, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
     ) -> list[list[Hypothesis]]:
-        """The `beam` best texts or trees of each pair."""
+        """The `beam` best texts or trees of each pair, or the candidates of a strict decoder."""
         from espalier.decoding.granularity import GradedModel, graded
-        from espalier.tasks.paraphrase_search import search
+        from espalier.tasks.paraphrase_search import candidates, search
 
+        if decoder.strict and "target_tree" in model.config.view.reads:
+            return candidates(model, batch, decoder, model.config.view, seeds)
         found = search(model, batch, decoder, model.config.view)
         # The n-gram model is decoded with the settings of the runs beside it, and has no granularity.
         if not decoder.granularity or not isinstance(model, GradedModel):
@@ -104,11 +160,15 @@ class ParaphraseTask:
     def columns(
         self, hypothesis: Hypothesis | None, row: Mapping[str, Any], model: PairModel, decoder: PairDecoder
     ) -> dict[str, Any]:
-        """The text or tree, and its log-probability; with the decoder's option, also the granularity as JSON."""
+        """The text or tree, and its log-probability; by the decoder's options also granularity as JSON, and ranking."""
         from espalier.tasks.paraphrase_search import tree_text
 
         view, ids = model.config.view, hypothesis.tokens if hypothesis else []
-        kept = {"granularity": _json(getattr(hypothesis, "granularity", None))} if decoder.granularity else {}
+        kept: dict[str, Any] = (
+            {"granularity": _json(getattr(hypothesis, "granularity", None))} if decoder.granularity else {}
+        )
+        if decoder.strict and "target_tree" in view.reads:
+            kept[RANKING] = hypothesis.score if hypothesis else float("nan")
         return {
             **kept,
             "text": model.vocabulary.decode_text(ids) if view.writes == "text" else "",

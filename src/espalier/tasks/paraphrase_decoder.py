@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from espalier.datasets.pairs.data import PairView
 from espalier.datasets.pairs.encode import PairSettings
-from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER
+from espalier.decoding.bounds import CANDIDATES, MAX_BEAM, MAX_CANDIDATES, MAX_LENGTH_POWER
 from espalier.io.errors import ConfigError
 from espalier.models.contract import NetworkSettings
 from espalier.tasks.settings import Decoder
@@ -39,6 +39,11 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
     #: For models that write trees: "tree" allows only well-formed trees; "template" also keeps the template's levels;
     #: "open_template" keeps its nodes, and any of them that has no children there may have some.
     constraint: Literal["none", "tree", "template", "open_template"] = "none"
+    #: Write candidates for each text. They are parsed as the texts of all runs are, and scoring takes the first whose
+    #: parse keeps the template (`espalier.tasks.candidates`).
+    strict: bool = False
+    #: Their number: the hypotheses of the beam, and samples beyond them.
+    candidates: int = Field(CANDIDATES, ge=1, le=MAX_CANDIDATES)
     #: Keep z of each piece of the source and of the best text, for models with granularity heads or levels.
     granularity: bool = False
     #: Decode only this many pairs, spread over the split; 0 means all.
@@ -50,12 +55,20 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
             raise ValueError(f"min_ids: {self.min_ids} and an end do not fit into max_ids: {self.max_ids}")
         if self.min_ids > 1 and self.constraint != "none":
             raise ValueError(f"min_ids: {self.min_ids} is for texts; a constraint decides when a tree may end")
+        if not self.strict and "candidates" in self.model_fields_set:
+            raise ValueError(f"candidates: {self.candidates} are for strict: true")
         return self
+
+    @model_serializer(mode="wrap")
+    def _shown(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The settings without those of candidates if there are none: records of other runs stay as they are."""
+        found: dict[str, Any] = dump(self)
+        return found if self.strict else {name: found[name] for name in found if name not in ("strict", "candidates")}
 
     @property
     def prefixes(self) -> int:
-        """The beam size."""
-        return self.beam
+        """The beam size, or the number of samples beyond the beam if that is larger."""
+        return max(self.beam, self.candidates - self.beam) if self.strict else self.beam
 
     def check(self, network: NetworkSettings[PairView], dataset: PairSettings, samples: int) -> None:
         """Check that outputs fit the model's positions, and that models of trees have pairs with trees."""
@@ -71,6 +84,11 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
         if self.granularity and getattr(network, "granularity", "none") == "none":
             raise ConfigError("the model has no granularity", where="decoder.granularity", remedy="leave it out")
         check_constraint(self, view)
+        if self.strict and not (view.writes == "text" and "target_tree" in view.reads):
+            raise ConfigError("the model writes no texts along trees", where="decoder.strict", remedy="leave it out")
+        if self.strict and (samples > 1 or self.granularity):
+            where = "samples" if samples > 1 else "decoder.granularity"
+            raise ConfigError("of candidates one text is taken", where=where, remedy="leave it out, or decoder.strict")
 
     def shown(self, network: NetworkSettings[PairView], samples: int, guidance: str | None) -> dict[str, Any]:
         """The settings to show. `protocol` is the tree that guides a text, or the constraint of a tree."""

@@ -12,6 +12,8 @@ from espalier.decoding.beam import beam_search
 from espalier.decoding.constraints.brackets import Brackets
 from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
+from espalier.decoding.sampling import hypotheses
+from espalier.io.hashing import seed_from
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.levels import TreeError
 from espalier.tasks.paraphrase_decoder import PairDecoder, check_constraint
@@ -41,6 +43,45 @@ def search(
         model, batch, beam=decoder.beam, max_ids=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
         length_power=decoder.length_power, constraint=constraint or pair_constraint(decoder, view, model.vocabulary),
     )  # fmt: skip
+
+
+def candidates(
+    model: PairModel,
+    batch: PairBatch,
+    decoder: PairDecoder,
+    view: PairView,
+    seeds: Sequence[int],
+    constraint: Constraint[PairBatch, Any] | None = None,
+) -> list[list[Hypothesis]]:
+    """At most `candidates` distinct texts for each pair: the beam's hypotheses, and samples if those do not suffice.
+
+    Both have the same score, by which they are ordered, the best first.
+
+    Args:
+        seeds: a seed for each pair.
+        constraint: replaces that of the decoder.
+    """
+    rows = [row[: decoder.candidates] for row in search(model, batch, decoder, view, constraint)]
+    if more := max(0, decoder.candidates - decoder.beam):
+        drawn = hypotheses(
+            model, batch, seeds=[seed_from(seed, place) for seed in seeds for place in range(more)],
+            max_ids=decoder.max_ids, begin=BOS, end=EOS, length_power=decoder.length_power,
+            constraint=constraint or pair_constraint(decoder, view, model.vocabulary),
+        )  # fmt: skip
+        parts = [drawn[start : start + more] for start in range(0, len(drawn), more)]
+        rows = [
+            row + [each for each in part if len(each.tokens) >= decoder.min_ids]
+            for row, part in zip(rows, parts, strict=True)
+        ]
+    return [_distinct(sorted(row, key=lambda each: -each.score), model.vocabulary) for row in rows]
+
+
+def _distinct(row: Sequence[Hypothesis], vocabulary: PairVocabulary) -> list[Hypothesis]:
+    """The first hypothesis of each text. Different word pieces may spell the same text."""
+    first: dict[str, Hypothesis] = {}
+    for each in row:
+        first.setdefault(vocabulary.decode_text(each.tokens), each)
+    return [*first.values()]
 
 
 def pair_constraint(decoder: PairDecoder, view: PairView, vocabulary: PairVocabulary) -> Constraint[PairBatch, Any]:

@@ -32,8 +32,7 @@ from espalier.verse.books import Book
 from espalier.verse.ci_books import open_books
 from espalier.verse.copies import read_copies
 from espalier.verse.format import BLANK, RHYME, Format, format_of, with_copies
-from espalier.verse.kept import keep_words, template_of
-from espalier.verse.literals import with_literals
+from espalier.verse.literals import keep_words, template_of, with_literals
 from espalier.verse.sounds import Sounds
 from espalier.verse.text import pattern_of, verse_of
 
@@ -240,13 +239,13 @@ def verse_constraint(
     Raises:
         ConfigError: the decoder's book is missing, or is for another language.
     """
-    from espalier.decoding.constraints import copies, frame, rhyme
+    from espalier.decoding.constraints import frame, rhyme
 
     if decoder.mode == "free":
         return frame.MaximumLength(vocabulary, decoder.slack)
     sounds = Sounds(vocabulary.language, decoder.book, decoder.by_tone, books, decoder.rare)
     framed = frame.FrameConstraint(vocabulary, decoder.marks, sounds, rhymes_only=not decoder.tone)
-    return copies.CopyConstraint(rhyme.RhymeConstraint(framed) if decoder.rhyme else framed)
+    return frame.CopyConstraint(rhyme.RhymeConstraint(framed) if decoder.rhyme else framed)
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:

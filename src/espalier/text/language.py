@@ -41,6 +41,11 @@ def mostly(text: str, language: str) -> bool:
     return len(_OWN[language].findall(text)) >= len(_OTHER[language].findall(text))
 
 
+def language_of(text: str) -> Language | None:
+    """The first language in which a text mostly is; None if it is in none, or has no words."""
+    return next((language for language in LANGUAGES if has_words(text) and mostly(text, language)), None)
+
+
 def foreign_words(text: str, language: Language) -> list[str]:
     """The runs of letters in other scripts than the language's. Accented Latin letters count as English."""
     return _FOREIGN[language].findall(text)

@@ -1,10 +1,14 @@
-"""The words of a sentence: joining, estimated number, repetitions."""
+"""The words of a sentence: joining, estimated number, repetitions, stems."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from itertools import groupby
+from typing import Any
+
+from espalier.io.imports import nltk_module
 
 # A contraction by itself; letters and digits with the marks inside them; a mark, repeated or not.
 _WORD = re.compile(
@@ -42,3 +46,14 @@ def estimate_words(text: str) -> int:
 def longest_run(words: Sequence[str]) -> int:
     """The length of the longest run of one repeated word; 0 for no words."""
     return max((sum(1 for _ in run) for _, run in groupby(words)), default=0)
+
+
+@cache
+def _stemmer() -> Any:
+    return nltk_module("stem.porter").PorterStemmer()
+
+
+@lru_cache(maxsize=1 << 17)
+def stem(word: str) -> str:
+    """The stem of a word, in lower case."""
+    return str(_stemmer().stem(word))

@@ -17,8 +17,7 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 
-from espalier.datasets.batch import Batch
-from espalier.datasets.batching import batch_plan, length_batches
+from espalier.datasets.batch import Batch, batch_plan, length_batches
 from espalier.io.errors import DataError, EspalierError
 from espalier.training.checkpoints import (
     Checkpoint,

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NotRequired
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -23,6 +23,7 @@ from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import first_mistake
 from espalier.verse.books import REMEDY
 from espalier.verse.copies import copies_of
+from espalier.verse.stanzas import first_stanza
 from espalier.verse.variants import EITHER, LEVEL, OBLIQUE, Variant, ends_of, sentence_lengths
 
 #: How many Song ci follow each variant, by the first name of the tune (`benchmarks/tune_variants.py`).
@@ -30,6 +31,9 @@ COUNTS: Final = Path(__file__).parent / "variant_counts.json"
 
 #: Names by which the poets of Song mean another tune of the book than the one that has the name there.
 NAMESAKES: Final = {"浪淘沙": "浪淘沙令", "诉衷情": "诉衷情令", "訴衷情": "诉衷情令"}
+
+#: A variant of so many times the words of its tune's first variant may have two stanzas where that has one.
+_DOUBLED: Final = 1.5
 
 _FORMS: Final = "couyun/ci_pu"
 
@@ -56,6 +60,7 @@ class TuneBook:
         self._number = {
             name: number for number, entry in enumerate(entries) for name in (*entry["names_trad"], *entry["names"])
         }
+        self._kinds = [entry.get("type") for entry in entries]
         self._read: dict[int, tuple[Variant, ...]] = {}
 
     def __len__(self) -> int:
@@ -110,6 +115,19 @@ class TuneBook:
         counts = _counts().get(variant.tune, [])
         return counts[variant.number - 1] if variant.number <= len(counts) else 0
 
+    def stanza(self, variant: Variant) -> int:
+        """The number of sentences of the first of two stanzas (`espalier.verse.stanzas`).
+
+        It is 0 if the variant has another number of stanzas, or if it is not known where they part. A variant that is
+        far longer than a tune of one stanza has two, if they have the same clauses (江城子).
+        """
+        match self._kinds[self._number[variant.tune]]:
+            case ("双调", *_):
+                return first_stanza(variant.clauses)
+            case ("单调", words, *_) if len(variant.tones) >= _DOUBLED * words:
+                return first_stanza(variant.clauses, equal=True)
+        return 0
+
     def opening(self, variant: Variant) -> str:
         """The first sentence of the book's example of a variant."""
         forms: list[_Form] = _parsed(self._file(variant.tune), _FORM_LIST)
@@ -128,6 +146,9 @@ class _Entry(TypedDict):
     idx: int
     names: list[str]
     names_trad: list[str]
+    type: NotRequired[
+        tuple[str, int, list[str]]
+    ]  # 单调, 双调, 三段 or 四段; the words of its first variant; its rhymes
 
 
 class _Form(TypedDict):

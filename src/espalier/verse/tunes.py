@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import groupby
+from typing import Any
 
 import yaml
 
@@ -32,12 +33,14 @@ class Tune:
         pattern: counts and marks ("5，5。7，5。5，5。7，5。"); a unit ends at each 。
         rhyme: one letter per unit, "." for none.
         tone: one sign per unit: "平" for a level rhyme, "仄" for an oblique one.
+        stanza: the units of the first of two stanzas; 0 for a single one.
     """
 
     name: str
     pattern: str
     rhyme: str
     tone: str
+    stanza: int = 0
 
     @property
     def units(self) -> tuple[tuple[Clause, ...], ...]:
@@ -57,8 +60,10 @@ def _units(pattern: str) -> Iterator[tuple[Clause, ...]]:
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, Tune]:
     text = resources.files("espalier.verse").joinpath("tunes.yaml").read_text(encoding="utf-8")
-    rows: dict[str, dict[str, str]] = yaml.safe_load(text)
-    return {name: Tune(name, row["pattern"], row["rhyme"], row["tone"]) for name, row in rows.items()}
+    rows: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    return {
+        name: Tune(name, row["pattern"], row["rhyme"], row["tone"], row.get("stanza", 0)) for name, row in rows.items()
+    }
 
 
 def tunes() -> dict[str, Tune]:

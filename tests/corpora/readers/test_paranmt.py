@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers.paranmt import read
-from espalier.corpora.records import Pair, Quarantined
-from espalier.io.errors import ConfigError
+from espalier.corpora.published import published_texts
+from espalier.corpora.readers.paranmt import FILE, read, read_released
+from espalier.corpora.records import Pair, Quarantined, table_of
+from espalier.corpora.splits import PublishedSplit, split_of
+from espalier.io.errors import ArtifactError, ConfigError, DataError
 
 SOURCE = ("i ate an apple", "S NP PRP VP VBD NP DT NN", "1 2 3 2 3 3 4 4")
 TARGET = ("apples !", "FRAG NNS .", "1 2 2")
@@ -79,3 +81,69 @@ def test_a_local_file_may_have_any_name_but_is_alone(tmp_path: Path) -> None:
     (tmp_path / "paranmt.txt").touch()
     with pytest.raises(ConfigError, match="2 files; the reader paranmt reads exactly one"):
         list(read({"mine": tmp_path}))
+
+
+FIELDS = ("i ate", "S NP PRP VP VBD", "1 2 3 2 3", "apples !", "FRAG NNS .", "1 2 2")
+
+
+def folder_of(path: Path, *lines: str) -> Path:
+    (path / FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_line_is_a_pair_of_the_test_split_with_wordless_trees(tmp_path: Path) -> None:
+    (row,) = read_released({"mine": folder_of(tmp_path, "\t\t".join(FIELDS))})
+    assert row == Pair(
+        id="mine-test-000000",
+        origin="mine",
+        language="en",
+        source="i ate",
+        target="apples !",
+        source_tree="(S (NP (PRP)) (VP (VBD)))",
+        target_tree="(FRAG (NNS) (.))",
+    )
+
+
+def test_labels_that_a_model_does_not_know_are_replaced_in_both_trees(tmp_path: Path) -> None:
+    (row,) = read_released(
+        {"mine": folder_of(tmp_path, "\t\t".join(FIELDS))}, labels={"PRP": "NN", "FRAG": "S", "X": "Y"}
+    )
+    assert isinstance(row, Pair)
+    assert (row.source_tree, row.target_tree) == ("(S (NP (NN)) (VP (VBD)))", "(S (NNS) (.))")
+
+
+def test_a_malformed_line_is_put_aside_under_its_own_number(tmp_path: Path) -> None:
+    good = "\t\t".join(FIELDS)
+    rows = list(
+        read_released({"mine": folder_of(tmp_path, good, good.replace("1 2 2", "1 3 2"), "i ate\tapples !", good)})
+    )
+    reasons = {row.id: row.reason for row in rows if isinstance(row, Quarantined)}
+    assert reasons == {"mine-test-000001": "no tree", "mine-test-000002": "not six fields"}
+    assert [row.id for row in rows if isinstance(row, Pair)] == ["mine-test-000000", "mine-test-000003"]
+
+
+def test_a_published_split_without_dev_puts_all_rows_into_test(tmp_path: Path) -> None:
+    rows = list(read_released({"mine": folder_of(tmp_path, *["\t\t".join(FIELDS)] * 3)}))
+    table = table_of([row for row in rows if isinstance(row, Pair)], Pair)
+    assert split_of(table, PublishedSplit(kind="published", dev=())).tolist() == ["test"] * 3
+
+
+def test_the_reader_needs_its_file_and_one_source(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match="no such file"):
+        list(read_released({"mine": tmp_path}))
+    with pytest.raises(ConfigError, match="2 sources"):
+        list(read_released({"mine": tmp_path, "other": tmp_path}))
+
+
+def test_published_texts_are_found_by_the_lines_that_ids_name(tmp_path: Path) -> None:
+    file = tmp_path / "texts.txt"
+    file.write_text("one\n\n  three  words here \n", encoding="utf-8")
+    assert published_texts(file, ["mine-test-000002", "mine-test-000000", "mine-test-000001"]) == [
+        "three words here",
+        "one",
+        "",
+    ]
+    with pytest.raises(DataError, match="3 lines, and none for row mine-test-000003"):
+        published_texts(file, ["mine-test-000003"])
+    with pytest.raises(DataError, match="3 lines for 1 rows, of ids such as mine"):
+        published_texts(file, ["mine"])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.corpora.readers import mrpc, paraphrases, parasci, qcpg
+from espalier.corpora.readers import paraphrases, qcpg
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ArtifactError, ConfigError, DataError
 
@@ -85,18 +85,18 @@ def test_a_malformed_table_is_one_line(tmp_path: Path, content: bytes, words: st
 
 def test_parallel_files_keep_their_published_splits(tmp_path: Path) -> None:
     folder = parasci_folder(tmp_path / "p", train=[(LAMP, GLOW), (DOOR, "")], val=[(DOOR, GATE)], test=[(GATE, DOOR)])
-    rows = list(parasci.read({"acl": folder}))
+    rows = list(paraphrases.read_parasci({"acl": folder}))
     assert [row.id for row in rows] == ["acl-train-000000", "acl-train-000001", "acl-dev-000000", "acl-test-000000"]
     assert isinstance(rows[1], Quarantined) and rows[1].reason == "empty side"
     assert rows[2] == Pair(id="acl-dev-000000", origin="acl", language="en", source=DOOR, target=GATE)
     (folder / "val/val.tgt").unlink()
     with pytest.raises(ArtifactError, match=r"val\.tgt: no such file"):
-        list(parasci.read({"acl": folder}))
+        list(paraphrases.read_parasci({"acl": folder}))
 
 
 def test_only_rows_of_quality_one_are_paraphrases_and_quotation_marks_are_text(tmp_path: Path) -> None:
     train = f'1\t7\t8\t"{LAMP}" said she\t{GLOW}\r\n0\t8\t9\t{LAMP}\t{DOOR}\r\n'
-    rows = list(mrpc.read({"msr": mrpc_folder(tmp_path, train, f"1\t1\t2\t{DOOR}\t{GATE}\n")}))
+    rows = list(paraphrases.read_mrpc({"msr": mrpc_folder(tmp_path, train, f"1\t1\t2\t{DOOR}\t{GATE}\n")}))
     assert [row.id for row in rows] == ["msr-train-000000", "msr-train-000001", "msr-test-000000"]
     assert isinstance(rows[0], Pair) and rows[0].source == f'"{LAMP}" said she' and rows[0].target == GLOW
     assert rows[1] == Quarantined(id="msr-train-000001", stage="read", reason="no paraphrase", text=f"{LAMP}\t{DOOR}")
@@ -108,7 +108,7 @@ def test_only_rows_of_quality_one_are_paraphrases_and_quotation_marks_are_text(t
 )
 def test_a_malformed_row_is_named(tmp_path: Path, row: str, words: str) -> None:
     with pytest.raises(DataError, match=rf"msr_paraphrase_train\.txt, {words}"):
-        list(mrpc.read({"msr": mrpc_folder(tmp_path, row)}))
+        list(paraphrases.read_mrpc({"msr": mrpc_folder(tmp_path, row)}))
 
 
 def test_collections_of_every_kind_are_one_corpus_with_their_strata(tmp_path: Path) -> None:

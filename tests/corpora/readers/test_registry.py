@@ -89,6 +89,6 @@ def test_a_reader_of_records_that_nothing_reads_is_refused(monkeypatch: pytest.M
 
 
 def test_a_function_that_cannot_be_imported_is_one_line() -> None:
-    for name in ("espalier.nowhere:read", "espalier.corpora.readers.tsv:nothing", "no name"):
+    for name in ("espalier.nowhere:read", "espalier.corpora.readers.local:nothing", "no name"):
         with pytest.raises(ConfigError, match="cannot import the reader"):
             rows(Reader(Pair, name))

@@ -36,11 +36,11 @@ from espalier.syntax.constituency import words as read_words
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers import benepar_chart
 from espalier.syntax.parsers.benepar_backend import load
+from espalier.syntax.parsers.benepar_chart import Span, spans_of, tree_over
 from espalier.syntax.parsers.benepar_compat import WEIGHTS, removed_tokenizer_methods
-from espalier.syntax.parsers.benepar_config import BeneparTraining
-from espalier.syntax.parsers.benepar_spans import Span, spans_of, tree_over
 from espalier.syntax.parsers.benepar_training import Example, batch_loss
 from espalier.syntax.parsers.parser import Refused
+from espalier.syntax.parsers.training_config import BeneparTraining
 
 LABELS = {label: number for number, label in enumerate(("", "NP", "S", "S::VP", "VP"))}
 TAGS = {tag: number for number, tag in enumerate(("UNK", "DT", "NN", "VBZ"))}

@@ -9,7 +9,7 @@ import pytest
 
 from espalier.io.errors import ConfigError
 from espalier.syntax.parsers.registry import BACKENDS, Backend, open_parser
-from espalier.syntax.parsers.spacy_config import SpacyTraining
+from espalier.syntax.parsers.training_config import SpacyTraining
 
 #: A backend's module, as a plugin has it; it imports a package that no machine has when it parses or trains.
 PLUGIN = """

@@ -10,6 +10,7 @@ from typing import Any
 
 from espalier.corpora.readers.rows import writable
 from espalier.io.errors import ConfigError, DataError
+from espalier.io.files import no_number
 from espalier.io.text_files import REMEDY, lines_of, text_of
 from espalier.io.validation import repeated
 
@@ -98,17 +99,13 @@ def json_in(text: str, file: Path, row: int | None = None) -> Any:
     """
     text = _ESCAPE.sub(lambda escape: r"\ufffd" if escape[1] else escape[0], text)
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=no_number)
     except json.JSONDecodeError as error:
         raise DataError(f"not valid JSON ({error.msg})", file=file, row=row or error.lineno) from error
     except ValueError as error:
         raise DataError(f"not valid JSON ({str(error).partition(';')[0]})", file=file, row=row) from error
     except RecursionError as error:
         raise DataError("not valid JSON (nested too deeply)", file=file, row=row) from error
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
 
 
 def lines_of_test(folders: Mapping[str, Path], reader: str, file: str) -> Iterator[tuple[str, str, str]]:

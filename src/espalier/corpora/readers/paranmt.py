@@ -3,7 +3,8 @@
 The corpus (Wieting and Gimpel 2018) and GuiG's parses of it have no stable address, so the catalogue has no entry and
 the corpus is read from a local file. The fields of a line are separated by two tabs: text, labels and levels of the
 source, then of the target; labels and levels are separated by spaces. A line of two fields and one tab, as in ParaNMT
-itself, has the texts only; the corpus then needs a parser.
+itself, has the texts only; the corpus then needs a parser. The 800 test pairs of
+GuiG's authors, parsed by AllenNLP, are in the file test_syn_src.txt in the same form (`guig_released`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from espalier.corpora.readers.files import files_of, single_source
+from espalier.corpora.readers.files import files_of, lines_of_test, single_source
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
@@ -74,3 +75,26 @@ def parsed_pair(id: str, origin: str, line: str, labels: Mapping[str, str] | Non
             return quarantined(id, "no tree", line)
     row = pair_of(id, fields[0], fields[3], origin=origin, language="en")
     return row if isinstance(row, Quarantined) else replace(row, source_tree=trees[0], target_tree=trees[1])
+
+
+FILE = "test_syn_src.txt"
+
+
+def read_released(
+    folders: Mapping[str, Path], *, labels: Mapping[str, str] | None = None
+) -> Iterator[Pair | Quarantined]:
+    """Every line as a pair with trees without words.
+
+    Ids are those of `lines_of_test`. Lines are quarantined as in `parsed_pair`.
+
+    Args:
+        folders: one source's name and folder.
+        labels: {label: replacement} for the trees. It lets a model read trees with labels that it was not trained on,
+            such as OntoNotes' HYPH.
+
+    Raises:
+        ConfigError: not exactly one source.
+        ArtifactError, DataError: the file is missing or is not UTF-8.
+    """
+    for id_, origin, line in lines_of_test(folders, "guig_released", FILE):
+        yield parsed_pair(id_, origin, line, labels)

@@ -1,4 +1,7 @@
-"""Paraphrases: collections read as one corpus in place of ParaNMT, whose text has no public address."""
+"""Paraphrases of published collections: MRPC, ParaSCI, and all read as one corpus in place of ParaNMT.
+
+The text of ParaNMT has no public address.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,80 @@ from dataclasses import replace
 from math import fsum
 from pathlib import Path
 
-from espalier.corpora.readers import mrpc, parasci, qcpg, quora
-from espalier.corpora.readers.files import recognized_sources
+from espalier.corpora.readers import qcpg, quora
+from espalier.corpora.readers.files import aligned, fields_of, recognized_sources
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.corpora.splits import apportion
-from espalier.io.errors import ConfigError
+from espalier.io.errors import ConfigError, DataError
 from espalier.io.hashing import seed_from
+from espalier.io.text_files import lines_of
 from espalier.text.normalize import ascii_punctuation, folded
 from espalier.text.words import estimate_words
+
+#: A folder with this file is of this kind.
+_MRPC = "msr_paraphrase_train.txt"
+
+_MRPC_SPLITS = ("train", "test")
+
+
+def read_mrpc(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
+    """Every pair of quality 1 (Dolan and Brockett 2005). Pairs of quality 0 are quarantined as "no paraphrase".
+
+    Ids are `<source's name>-<split>-<row>`, counted from 0 below the header. Quotation marks are read as text.
+
+    Args:
+        folders: source names and their folders, which hold `msr_paraphrase_train.txt` and `msr_paraphrase_test.txt`.
+
+    Raises:
+        ConfigError: no folder.
+        ArtifactError: a file is missing.
+        DataError: a row does not have five fields, or has an unknown quality.
+    """
+    for origin, folder, _ in recognized_sources(folders, (_MRPC,), "mrpc"):
+        for split in _MRPC_SPLITS:
+            file = folder / f"msr_paraphrase_{split}.txt"
+            for number, line in enumerate(lines_of(file)[1:]):
+                quality, _, _, source, target = fields_of(line, "\t", 5, file, number + 2)
+                id = f"{origin}-{split}-{number:06d}"
+                if quality not in ("0", "1"):
+                    raise DataError(f"quality '{quality[:20]}'", file=file, row=number + 2, remedy="expected 0 or 1")
+                if quality == "0":
+                    yield quarantined(id, "no paraphrase", f"{source}\t{target}")
+                else:
+                    yield pair_of(id, source, target, origin=origin, language="en")
+
+
+#: A folder with this file is of this kind.
+_PARASCI = "train/train.src"
+
+_PARASCI_SPLITS = {"train": "train", "dev": "val", "test": "test"}
+
+
+def read_parasci(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
+    """Every pair of the published splits, as printed: from the papers of the ACL (Dong et al. 2021), tokenised. Ids are
+    `<source's name>-<split>-<line>`, from 0.
+
+    Args:
+        folders: source names and their folders, which hold `train/train.src`, `train/train.tgt`, `val/val.src` ...
+
+    Raises:
+        ConfigError: no folder.
+        ArtifactError: a file is missing.
+        DataError: the two files of a split have different numbers of lines.
+    """
+    for origin, folder, _ in recognized_sources(folders, (_PARASCI,), "parasci"):
+        for split, name in _PARASCI_SPLITS.items():
+            files = (folder / name / f"{name}.{side}" for side in ("src", "tgt"))
+            for number, (source, target) in enumerate(aligned(*files)):
+                yield pair_of(f"{origin}-{split}-{number:06d}", source, target, origin=origin, language="en")
+
 
 #: The stratum of all parts of the Quora pool.
 QUORA = "quora"
 
 _WHERE = "reader paraphrases"
-_KINDS = {module.MARKER: module.read for module in (qcpg, parasci, mrpc)}
+_KINDS = {qcpg.MARKER: qcpg.read, _PARASCI: read_parasci, _MRPC: read_mrpc}
 
 
 def read(

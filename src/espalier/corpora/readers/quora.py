@@ -103,15 +103,16 @@ def read(
         if not raw.duplicates:
             row = quarantined(raw.id, "no paraphrase", text)
         elif isinstance(row, Pair):
-            if letters(raw) in pairs:
+            own = letters(raw)
+            if own in pairs:
                 row = quarantined(raw.id, "held out", text)
-            elif not questions.isdisjoint(letters(raw)):
+            elif not questions.isdisjoint(own):
                 row = quarantined(raw.id, "question held out", text)
             elif pair in first:
                 row = quarantined(raw.id, "duplicate", f"of {first[pair]}: {text}")
             else:
                 first[pair] = raw.id
-                training |= letters(raw)
+                training |= own
         rows.append(row)
     tests = {letters(raw) for raw in held_out if raw.id.startswith(_TEST)}
     for raw in held_out:

@@ -1,8 +1,10 @@
-"""Rows that readers yield: records of pairs and sentences, and quarantined rows."""
+"""Rows that readers yield: records of pairs and sentences, neighbouring utterances as pairs, quarantined rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, values_of
 
@@ -70,3 +72,14 @@ def checked(row: Record | Quarantined) -> Record | Quarantined:
     else:
         return row
     return quarantined(writable(row.id), reason, writable("\t".join(sides)))
+
+
+def adjacent(id: str, utterances: Sequence[str], *, origin: str, language: str) -> Iterator[Pair | Quarantined]:
+    """The pairs of one dialogue, which is their `group`: n utterances give n - 1 pairs, ids ending in ".0", ".1" ...
+
+    A dialogue of fewer than two utterances is quarantined as "no response".
+    """
+    if len(utterances) < 2:
+        yield quarantined(id, "no response", "".join(utterances))
+    for number, (post, response) in enumerate(pairwise(utterances)):
+        yield pair_of(f"{id}.{number}", post, response, origin=origin, language=language, group=id)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from espalier.corpora.readers.adjacent import adjacent
 from espalier.corpora.readers.files import fields_of, json_of, recognized_sources
+from espalier.corpora.readers.rows import adjacent
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.text_files import lines_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from espalier.corpora.readers.adjacent import adjacent
 from espalier.corpora.readers.files import single_source
+from espalier.corpora.readers.rows import adjacent
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.text_files import lines_of
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from espalier.datasets.batch import Batch, tensors
-from espalier.datasets.batching import GRAIN
+from espalier.datasets.batch import GRAIN, Batch, tensors
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.verse.frames import NO_TONE, Frame, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary

@@ -2,8 +2,8 @@
 
 `constraint.py` is the interface. The others by task:
 
-- verse: `frame.py` (format and tones), `rhyme.py`, `copies.py` (lines that a tune repeats). `places.py` and
-  `sound_classes.py` are parts of them. `espalier.tasks.verse_search.verse_constraint` combines them.
+- verse: `frame.py` (format, tones, lines that a tune repeats), `rhyme.py`. `places.py` and `sound_classes.py` are parts
+  of them. `espalier.tasks.verse_search.verse_constraint` combines them.
 - paraphrase: `trees.py` and `brackets.py` (trees), `words.py` (given words).
 - dialogue: `preorder.py`.
 - compose: `template.py`.

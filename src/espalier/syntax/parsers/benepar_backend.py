@@ -15,10 +15,23 @@ from espalier.io.errors import ConfigError
 from espalier.io.hashing import file_sha256
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.parse import Parse
-from espalier.syntax.parsers.benepar_chart import annotate, annotate_pretrained, best_nodes, fenceposts, score_spans
-from espalier.syntax.parsers.benepar_compat import WEIGHTS, load_chart_parser
-from espalier.syntax.parsers.benepar_modules import guess_language, guess_space_after, locate_model, ptb_unescape
-from espalier.syntax.parsers.benepar_spans import Span, tree_over
+from espalier.syntax.parsers.benepar_chart import (
+    Span,
+    annotate,
+    annotate_pretrained,
+    best_nodes,
+    fenceposts,
+    score_spans,
+    tree_over,
+)
+from espalier.syntax.parsers.benepar_compat import (
+    WEIGHTS,
+    guess_language,
+    guess_space_after,
+    load_chart_parser,
+    locate_model,
+    ptb_unescape,
+)
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
 from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence
 from espalier.syntax.parsers.penn_words import penn_words

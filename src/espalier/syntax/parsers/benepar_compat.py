@@ -6,6 +6,8 @@
    values, so this check stays on: files with other objects are refused, never unpickled.
 3. Weights saved with older versions of transformers name buffers that models no longer have, or name a tied weight
    once.
+4. The `__init__` imports the spaCy component, which is slow and not needed here. The modules are imported with an empty
+   package instead; later imports get the full package.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +27,42 @@ from torch import Tensor, nn
 from transformers import PreTrainedTokenizerFast
 
 from espalier.io.errors import ArtifactError
-from espalier.syntax.parsers.benepar_modules import ChartParser, HParams
+from espalier.io.imports import nltk_module
+
+__all__ = [
+    "ChartParser",
+    "HParams",
+    "RetokenizerForCharLSTM",
+    "guess_language",
+    "guess_space_after",
+    "locate_model",
+    "ptb_unescape",
+]
+
+
+@contextmanager
+def _without_beginning() -> Iterator[None]:
+    """In this context, `benepar` is an empty package with its modules."""
+    if "benepar" in sys.modules or (spec := find_spec("benepar")) is None:
+        yield
+        return
+    nltk_module()  # which its modules import
+    sys.modules["benepar"] = bare = module_from_spec(spec)  # not executed
+    try:
+        yield
+    finally:
+        if sys.modules.get("benepar") is bare:  # or another thread has had it away
+            del sys.modules["benepar"]
+
+
+with _without_beginning():
+    from benepar.char_lstm import RetokenizerForCharLSTM
+    from benepar.integrations.downloader import locate_model
+    from benepar.integrations.nltk_plugin import guess_language
+    from benepar.nkutil import HParams
+    from benepar.parse_chart import ChartParser
+    from benepar.ptb_unescape import guess_space_after, ptb_unescape
+
 
 #: The weights of benepar's released format, a folder.
 WEIGHTS: Final = "benepar_model.bin"

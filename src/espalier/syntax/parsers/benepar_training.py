@@ -30,13 +30,20 @@ from espalier.io.hashing import seed_from
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.benepar_backend import TRAINED, BeneparParser
-from espalier.syntax.parsers.benepar_chart import Nodes, annotate, fenceposts, margin_loss
-from espalier.syntax.parsers.benepar_config import BeneparTraining
-from espalier.syntax.parsers.benepar_modules import ChartParser, HParams, RetokenizerForCharLSTM, ptb_unescape
-from espalier.syntax.parsers.benepar_spans import CHAIN, UNKNOWN, Span, spans_of
+from espalier.syntax.parsers.benepar_chart import (
+    CHAIN,
+    UNKNOWN,
+    Nodes,
+    Span,
+    annotate,
+    fenceposts,
+    margin_loss,
+    spans_of,
+)
+from espalier.syntax.parsers.benepar_compat import ChartParser, HParams, RetokenizerForCharLSTM, ptb_unescape
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
 from espalier.syntax.parsers.parser import Parser
-from espalier.syntax.parsers.schedule import linear_schedule
+from espalier.syntax.parsers.training_config import BeneparTraining, linear_schedule
 
 __all__ = ["BeneparTraining", "Example", "batch_loss", "bracket_f1", "train_benepar"]
 
@@ -152,7 +159,12 @@ def _trained(
             done += 1
             for group in optimizer.param_groups:
                 group["lr"] = config.rate * linear_schedule(done, total, config.warmup)
-            chosen = [_lowered(examples[i]) if draw.random() < config.lowercased else examples[i] for i in batch]
+            chosen = [
+                example._replace(read=[word.lower() for word in example.read])
+                if draw.random() < config.lowercased
+                else example
+                for example in (examples[i] for i in batch)
+            ]
             loss = batch_loss(model, chosen)
             loss.backward()
             optimizer.step()
@@ -196,10 +208,6 @@ def _batches(lengths: NDArray[np.int64], size: int, draw: np.random.Generator) -
         batches += [pool[first : first + size].tolist() for first in range(0, len(pool), size)]
     for place in draw.permutation(len(batches)):
         yield batches[place]
-
-
-def _lowered(example: Example) -> Example:
-    return example._replace(read=[word.lower() for word in example.read])
 
 
 def batch_loss(model: Any, examples: Sequence[Example]) -> Tensor:

@@ -54,6 +54,18 @@ def cut_words(text: str) -> list[str]:
     return [word for word in _tokenizer().cut(text) if word.strip()]
 
 
+def tags_alone(character: str) -> frozenset[str]:
+    """The tags that a character can have as a word of its own.
+
+    They are all those of posseg's Markov model; if it has none, the one of the dictionary; empty if that has none.
+    """
+    tagger = _tagger()
+    from jieba.posseg import char_state_tab_P
+
+    seen = {tag for place, tag in char_state_tab_P.get(character, ()) if place == "S"}
+    return frozenset(seen or filter(None, [tagger.word_tag_tab.get(character)]))
+
+
 def keywords(text: str, n: int) -> list[str]:
     """The `n` most informative words of a text by jieba's TF-IDF, the best first."""
     return list(_extractor().extract_tags(text, topK=None)[: max(n, 0)])

@@ -1,5 +1,7 @@
 """English text as the words of the Penn treebank: do n't, John 's, `` and '' for quotes.
 
+`ptb_words` puts them in the form of PTB (Mikolov et al. 2010): lower case, no marks, N for numbers, `<unk>`.
+
 They come from NLTK's `NLTKWordTokenizer`, which uses only rules and needs no data. Like the treebank, it does not split
 well-known and 1/2, unlike spaCy's rules for English. A text is treated as one sentence: only its last full stop is a
 token.
@@ -8,16 +10,17 @@ token.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any, Final
 
 from espalier.io.imports import nltk_module
-from espalier.syntax.parse import Parse
+from espalier.syntax.parse import UNKNOWN, Parse
 from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence
+from espalier.text.language import has_words
 
 #: The quotation marks in texts that a quote in the treebank can represent.
-_QUOTES: Final = {"``": ('"', "``", "''"), "''": ('"', "''", "``")}
+QUOTES: Final = {"``": ('"', "``", "''"), "''": ('"', "''", "``")}
 _SPACES: Final = re.compile(r"\s*")
 
 
@@ -27,7 +30,7 @@ def penn_words(text: str) -> tuple[tuple[str, ...], list[bool]] | None:
     follows: list[bool] = []
     position = _SPACES.match(text).end()  # type: ignore[union-attr]
     for word in words:
-        forms = (word, *_QUOTES.get(word, ()))
+        forms = (word, *QUOTES.get(word, ()))
         spelling = next((form for form in forms if text.startswith(form, position)), None)
         if not spelling:
             return None
@@ -56,3 +59,30 @@ class PennWords:
 @cache
 def _tokenizer() -> Any:
     return nltk_module("tokenize").NLTKWordTokenizer()
+
+
+#: What PTB writes as N; a per cent sign too.
+_NUMBER = re.compile(r"-?(?:\d[\d,.:\\/-]*|\.\d+)|%")
+NUMBER = "N"
+
+
+def ptb_word(word: str, known: Collection[str]) -> str:
+    """A word of newspaper text in the form of PTB.
+
+    Args:
+        known: the words of PTB.
+    """
+    if _NUMBER.fullmatch(word):
+        return NUMBER
+    return word.lower() if word.lower() in known else UNKNOWN
+
+
+def ptb_words(words: Sequence[str], known: Collection[str]) -> list[str]:
+    """The words of a sentence in the form of PTB. Marks that are not words of PTB are left out."""
+    written = [(word, word if word in (NUMBER, UNKNOWN) else ptb_word(word, known)) for word in words]
+    return [form for word, form in written if form != UNKNOWN or has_words(word)]
+
+
+def has_ptb_form(words: Collection[str]) -> bool:
+    """Whether a vocabulary has the form of PTB: it contains N, and no other capital."""
+    return NUMBER in words and all(word == word.lower() for word in words if word != NUMBER)

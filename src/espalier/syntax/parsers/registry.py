@@ -117,7 +117,7 @@ BACKENDS: Final = Registry[Backend](
         "benepar": Backend(
             f"{_PARSERS}.benepar_backend:load",
             train=f"{_PARSERS}.benepar_training:train_benepar",
-            training=f"{_PARSERS}.benepar_config:BeneparTraining",
+            training=f"{_PARSERS}.training_config:BeneparTraining",
             splitter=f"{_PARSERS}.penn_words:PennWords",
             extra="parse",
         ),
@@ -126,7 +126,7 @@ BACKENDS: Final = Registry[Backend](
         "spacy": Backend(
             f"{_PARSERS}.spacy_backend:load",
             train=f"{_PARSERS}.spacy_training:train_spacy",
-            training=f"{_PARSERS}.spacy_config:SpacyTraining",
+            training=f"{_PARSERS}.training_config:SpacyTraining",
             extra="parse",
         ),
         "trivial": Backend(

@@ -34,9 +34,8 @@ from espalier.io.files import atomic_file, atomic_folder
 from espalier.io.hashing import seed_from
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Parser, Refused
-from espalier.syntax.parsers.schedule import linear_schedule
 from espalier.syntax.parsers.spacy_backend import SpacyParser, one_sentence, use_numpy
-from espalier.syntax.parsers.spacy_config import SpacyTraining
+from espalier.syntax.parsers.training_config import SpacyTraining, linear_schedule
 
 __all__ = ["SpacyTraining", "attachment", "train_spacy"]
 

@@ -1,0 +1,70 @@
+"""Models by name: those in `released/` of a clone, and those of the Hugging Face Hub. The help imports this module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from espalier.io.errors import ArtifactError
+from espalier.io.imports import of_extra
+
+#: The released models of the clone that this package lies in; an installed package has none.
+RELEASED = Path(__file__).resolve().parents[3] / "released"
+
+#: The file that the folder of every model has.
+_MODEL = "model.json"
+_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+def is_model(folder: str | Path) -> bool:
+    """Whether a folder is that of a model."""
+    return Path(folder, _MODEL).is_file()
+
+
+def released() -> Iterator[Path]:
+    """The folders of the released models, by name."""
+    return (file.parent for file in sorted(RELEASED.glob(f"*/{_MODEL}")))
+
+
+def released_names() -> list[str]:
+    """The names of the released models."""
+    return [folder.name for folder in released()]
+
+
+def released_for(service: str, language: str) -> Path | None:
+    """The released model that is the default for a service and a language; None if there is none."""
+    from espalier.inference.folder import read_system
+
+    wanted = f"{service}.{language}"
+    return next((folder for folder in released() if wanted in read_system(folder).default_for), None)
+
+
+def folder_of(name: str | Path) -> Path:
+    """The folder of a model: `name` itself, a released model of this name, or a download of "user/name" from the Hub.
+
+    The Hub's client caches downloads, and its variables (`HF_HOME`, `HF_HUB_OFFLINE`) hold.
+
+    Raises:
+        ArtifactError: there is no such model, or the Hub cannot be reached.
+        ConfigError: the package `huggingface_hub` is not installed.
+    """
+    folder = Path(name)
+    if folder.exists():
+        return folder
+    if len(folder.parts) == 1:
+        if is_model(RELEASED / name):
+            return RELEASED / name
+        names = ", ".join(released_names()) or "none"
+        remedy = f"give the folder of a model, user/name of the Hugging Face Hub, or a released model: {names}"
+        raise ArtifactError("no such model", where=str(name), remedy=remedy)
+    if folder.parent.is_dir() or not _HUB.fullmatch(str(name)):
+        return folder  # whose reader says what it misses
+    with of_extra(None):
+        from huggingface_hub import snapshot_download
+    try:
+        return Path(snapshot_download(str(name), allow_patterns=["*.json", "*.safetensors", "parsers/**", "models/**"]))
+    except (OSError, ValueError) as error:  # the Hub's errors are both
+        what = f"neither a folder, nor downloaded from the Hugging Face Hub ({type(error).__name__})"
+        remedy = "check the name, the network and HF_TOKEN, or give the folder of a model"
+        raise ArtifactError(what, where=str(name), remedy=remedy) from error

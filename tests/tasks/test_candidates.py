@@ -1,0 +1,167 @@
+"""Candidates for a text: the beam's and samples beyond it; and which of them is taken, by parses made by hand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pair_models import DATA, GUIDED, TASK, VOC, Waves, inputs_of, model_of
+
+from espalier.datasets.pairs.data import PairView
+from espalier.datasets.pairs.encode import PairSettings
+from espalier.decoding.beam import Hypothesis
+from espalier.decoding.bounds import CANDIDATES
+from espalier.io.errors import ArtifactError, ConfigError
+from espalier.models.guig_config import GuiGConfig
+from espalier.tasks.candidates import RANKING, chosen, taken
+from espalier.tasks.data import Outputs
+from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.registry import TASKS
+
+GUIDE = "(S (NP (DT) (NN)) (VP (VB)))"
+KEPT, DEEPER = "(S (NP (DT a) (NN lamp)) (VP (VB glows)))", "(S (NP (DT a) (NN lamp)) (VP (VB (X glows))))"
+LOST = "(S (NP (NN lamp)) (VP (VB glows)))"
+NAN = float("nan")
+
+
+def found_by(decoder: PairDecoder, rows: list[int], seeds: list[int]) -> list[list[Hypothesis]]:
+    return TASKS["paraphrase"].generate(Waves(GUIDED), DATA.batch(np.array(rows), GUIDED), decoder, seeds)
+
+
+def texts_of(row: list[Hypothesis]) -> list[str]:
+    return [VOC.decode_text(each.tokens) for each in row]
+
+
+# --- What is written --------------------------------------------------------------------------------------------------
+
+
+def test_candidates_are_the_beam_s_and_samples_each_text_once_the_best_first() -> None:
+    common = {"beam": 4, "max_ids": 7, "min_ids": 1, "length_power": 0.8}
+    beam = found_by(PairDecoder(**common), [0, 1, 2], [])
+    rows = found_by(PairDecoder(**common, strict=True, candidates=40), [0, 1, 2], [5, 6, 7])
+    for row, best in zip(rows, beam, strict=True):
+        texts = texts_of(row)
+        assert {*texts_of(best)} <= {*texts} and len(best) < len(row) <= 40 and len({*texts}) == len(texts)
+        assert [each.score for each in row] == sorted((each.score for each in row), reverse=True)
+        assert all(1 <= len(each.tokens) <= 7 for each in row)
+        for each in row:
+            length = min(len(each.tokens) + 1, 7)
+            assert each.score == pytest.approx(each.log_probability / length**0.8, rel=1e-5)
+
+
+def test_a_beam_that_suffices_is_not_sampled_beyond() -> None:
+    beam = found_by(PairDecoder(beam=6, max_ids=5), [0, 1], [])
+    for count in (6, 2):
+        rows = found_by(PairDecoder(beam=6, max_ids=5, strict=True, candidates=count), [0, 1], [1, 2])
+        assert [texts_of(row) for row in rows] == [list(dict.fromkeys(texts_of(row[:count]))) for row in beam]
+
+
+def test_samples_depend_on_the_seed_of_their_pair_and_not_on_its_neighbours() -> None:
+    decoder = PairDecoder(beam=2, max_ids=8, strict=True, candidates=12)
+    first, second = found_by(decoder, [0, 0], [3, 4])
+    assert texts_of(first) != texts_of(second)
+    assert [texts_of(first)] == [texts_of(row) for row in found_by(decoder, [0], [3])]
+
+
+def test_each_candidate_is_a_row_with_its_ranking() -> None:
+    (inputs,) = inputs_of(GUIDED, strict=True, candidates=5)
+    assert inputs.kept == 5
+    (plain,) = inputs_of(PairView(("source",)), strict=True)
+    assert plain.kept == 1  # as an n-gram model beside the runs, which follows no tree
+    decoder = PairDecoder(strict=True)
+    one = Hypothesis(VOC.encode_texts(["a lamp"])[0], -1.5, -0.5)
+    found = TASK.columns(one, {}, model_of(GUIDED), decoder)
+    assert (found["text"], found["score"], found[RANKING]) == ("a lamp", -1.5, -0.5)
+    assert np.isnan(TASK.columns(None, {}, model_of(GUIDED), decoder)[RANKING])
+    assert RANKING not in TASK.columns(one, {}, model_of(GUIDED), PairDecoder())
+    assert PairDecoder(beam=4, strict=True, candidates=20).prefixes == 16 and decoder.candidates == CANDIDATES
+
+
+# --- Which is taken ---------------------------------------------------------------------------------------------------
+
+
+def outputs(*rows: tuple[str, int, int, float, str], **changes: Any) -> Outputs[Any]:
+    """Outputs of rows of id, seed, sample, ranking and parse."""
+    table = pd.DataFrame(rows, columns=["id", "seed", "sample", RANKING, "tree"])
+    table = table.assign(cluster=table["id"], guide=GUIDE, text=[f"t{place}" for place in range(len(rows))])
+    keys = table[["id", "seed", "sample"]]
+    parses = keys.assign(target_tree=table["tree"], reason="")
+    return Outputs(table.drop(columns="tree"), "en", annotations=parses, **changes)
+
+
+def test_the_likeliest_of_those_that_keep_the_template_is_taken_else_the_likeliest() -> None:
+    found = chosen(
+        outputs(
+            ("a", 1, 0, -0.1, LOST), ("a", 1, 1, -0.3, DEEPER), ("a", 1, 2, -0.2, KEPT), ("a", 1, 3, NAN, ""),
+            ("b", 1, 0, -2.0, LOST), ("b", 1, 1, -1.0, ""), ("b", 1, 2, NAN, ""),
+            ("a", 2, 0, -0.4, KEPT), ("a", 2, 1, -0.4, KEPT),
+        )
+    )  # fmt: skip
+    assert found.table["text"].tolist() == ["t2", "t5", "t7"]
+    assert found.table[["id", "seed", "sample"]].values.tolist() == [["a", 1, 2], ["b", 1, 1], ["a", 2, 0]]
+    assert found.parses()["target_tree"].tolist() == [KEPT, "", KEPT]
+
+
+def test_a_report_shows_the_texts_that_were_scored() -> None:
+    made = outputs(("a", 1, 0, -0.1, LOST), ("a", 1, 1, -0.3, KEPT), ("b", 1, 0, -1.0, LOST))
+    segments = chosen(made).table[["id", "cluster", "seed", "sample"]]
+    assert taken(made.table, segments)["text"].tolist() == ["t1", "t2"]
+    plain = made.table.drop(columns=RANKING)
+    assert taken(plain, segments) is plain
+
+
+def test_texts_that_are_no_candidates_stay_as_they_are() -> None:
+    made = outputs(("a", 1, 0, -0.1, LOST))
+    plain: Outputs[Any] = Outputs(made.table.drop(columns=RANKING), "en")
+    assert chosen(plain) is plain
+
+
+def test_candidates_without_their_parses_are_refused() -> None:
+    made = outputs(("a", 1, 0, -0.1, LOST))
+    with pytest.raises(ArtifactError, match="the parses are not those of the run's texts"):
+        chosen(Outputs(made.table, "en"))
+
+
+# --- Settings ---------------------------------------------------------------------------------------------------------
+
+NETWORK = GuiGConfig.model_validate({"encoders": [{"reads": ["source", "target_tree"]}], "positions": 64})
+UNGUIDED = GuiGConfig.model_validate({"encoders": [{"reads": ["source"]}], "positions": 64})
+
+
+@pytest.mark.parametrize(
+    ("network", "decoder", "samples", "message"),
+    [
+        (UNGUIDED, {}, 1, "decoder.strict: the model writes no texts along trees; leave it out"),
+        (NETWORK, {}, 2, "samples: of candidates one text is taken; leave it out, or decoder.strict"),
+    ],
+)
+def test_a_run_that_cannot_be_strict_is_one_line(network: Any, decoder: Any, samples: int, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        PairDecoder(strict=True, **decoder).check(network, PairSettings(), samples)
+    assert str(caught.value) == message
+    PairDecoder(strict=True).check(NETWORK, PairSettings(), 1)
+
+
+def test_records_of_runs_without_candidates_do_not_name_them() -> None:
+    plain, strict = PairDecoder(beam=4).model_dump(), PairDecoder(beam=4, strict=True).model_dump()
+    assert strict == {**plain, "strict": True, "candidates": CANDIDATES} and plain["beam"] == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"candidates": 4}, "candidates: 4 are for strict: true"),
+        ({"strict": True, "candidates": 0}, "candidates"),
+        ({"strict": True, "candidates": 1001}, "candidates"),
+    ],
+)
+def test_a_number_of_candidates_that_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        PairDecoder(**changes)
