@@ -30,10 +30,12 @@ class RunSegments:
         table: one row per segment: `id`, `cluster`, `seed`, `sample`, and the statistics in columns FAMILY.PLACE. Cells
             are empty if a family has no statistics for a segment.
         task: the task that the run was scored by.
+        trained: whether a model wrote the texts. Else they are the same under every seed.
     """
 
     table: pd.DataFrame
     task: str
+    trained: bool = True
 
     @property
     def metrics(self) -> list[tuple[Metric, list[str]]]:
@@ -47,6 +49,11 @@ class Statistics(NamedTuple):
 
     metric: Metric
     by_seed: list[pd.DataFrame]
+    trained: bool
+
+    def under(self, seeds: int) -> list[pd.DataFrame]:
+        """The statistics under so many seeds if no model wrote the texts, which then never vary; else its own."""
+        return self.by_seed if self.trained else self.by_seed * (seeds // len(self.by_seed))
 
 
 def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: str) -> list[Comparison]:
@@ -58,7 +65,7 @@ def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: s
 
     Args:
         printed: printed numbers with the orderings.
-        runs: runs by key.
+        runs: runs by key, and rows without a model by ENTRY/ROW.
         profile: profile of the runs.
     """
     statistics = dict[str, dict[str, Statistics]]()
@@ -94,13 +101,14 @@ def _compared(comparison: Comparison, one: Statistics | None, other: Statistics 
         return without("the metric is of the whole corpus")
     if one.metric.signature != other.metric.signature:
         return without("the runs' signatures differ")
-    tables = [*one.by_seed, *other.by_seed]
+    both = one.under(len(other.by_seed)), other.under(len(one.by_seed))
+    tables = [*both[0], *both[1]]
     ids, every = tables[0].index, tables[0].index
     for table in tables[1:]:
         ids, every = ids.intersection(table.index), every.union(table.index)
     clusters = list(ids.get_level_values("cluster"))
     facts: dict[str, Any] = {
-        "seeds": (len(one.by_seed), len(other.by_seed)),
+        "seeds": (len(both[0]), len(both[1])),
         "clusters": len(set(clusters)),
         "segments": len(ids),
         "left_out": len(every) - len(ids),
@@ -108,7 +116,7 @@ def _compared(comparison: Comparison, one: Statistics | None, other: Statistics 
     if not len(ids):
         return without("the runs share no id", **facts)
     # (seeds, ids, k) of each system.
-    rows = (np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system.by_seed]) for system in (one, other))
+    rows = (np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system]) for system in both)
     result = paired(
         one.metric, *rows,
         seed=SEED, resamples=RESAMPLES, groups=clusters, null=comparison.null,
@@ -128,5 +136,5 @@ def _statistics(run: RunSegments) -> dict[str, Statistics]:
             table.groupby(["id", "cluster"], sort=True)[columns].sum() for _, table in rows.groupby("seed", sort=True)
         ]
         if by_seed:
-            statistics |= {metric.name: Statistics(metric, by_seed) for metric in family.metrics}
+            statistics |= {metric.name: Statistics(metric, by_seed, run.trained) for metric in family.metrics}
     return statistics
