@@ -72,7 +72,9 @@ def test_a_row_without_a_model_is_the_same_under_each_seed_of_the_run_beside_it(
     against_row = _of_ted(pairs, {"guided": under_three_seeds(1.0, 2.0, 3.0), "plain": row})
     # By hand: the means differ by 2; seeds vary by 1, so that the half-width is t(2) * sqrt(1 / 3) = 4.303 * 0.577.
     assert against_row.seeds == (3, 3)
-    assert (against_row.difference, against_row.low, against_row.high) == pytest.approx((2.0, -0.4841, 4.4841), abs=1e-4)
+    assert (against_row.difference, against_row.low, against_row.high) == pytest.approx(
+        (2.0, -0.4841, 4.4841), abs=1e-4
+    )
     repeated = _of_ted(pairs, {"guided": under_three_seeds(1.0, 2.0, 3.0), "plain": under_three_seeds(0.0, 0.0, 0.0)})
     assert against_row == repeated
 
