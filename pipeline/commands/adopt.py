@@ -58,7 +58,10 @@ def adopt(key: str, folder: Path) -> None:
     if not place.is_file():
         raise ArtifactError("no such file", where=place, remedy="name the profile's folder as it came back")
     there: dict[str, Any] = {"model": None, **read_json(place, _Training)}
-    _same(record_of("train", key), there["made_of"], place)
+    here = record_of("train", key)
+    if model.init != layout.NONE and not any(layout.model(model.init).glob(WEIGHTS)):  # adopted without its weights
+        here["init"] = read_json(layout.measured("train", model.init), _Training)["model"]
+    _same(here, there["made_of"], place)
     trained = folder / layout.model(key)
     if not (trained / "training.json").is_file():
         raise ArtifactError("no such file", where=trained / "training.json", remedy="bring the model's folder back too")

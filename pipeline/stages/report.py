@@ -89,7 +89,11 @@ def run(key: str) -> None:
         with_judged(printed, results, studies, present),
         _curves(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
-        comparisons_of(printed, {name: texts.segments for name, texts in written.items()}, params.profile),
+        comparisons_of(
+            printed,
+            {name: texts.segments for name, texts in written.items()} | _claimed_rows(printed, baselines),
+            params.profile,
+        ),
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
         trainings=_trainings(params, key, printed),
         judged=judgings_of(studies, present),
@@ -142,6 +146,16 @@ def _written(key: str, run_: Run, params: Params, language: Language) -> RunText
     segments = RunSegments(read_segments(run_.paper, key), run_.task)
     texts = taken(read_texts(run_.paper, key), own_segments(segments.table))
     return RunTexts(key, title, language, texts, segments)
+
+
+def _claimed_rows(printed: Printed, baselines: Mapping[str, Baseline]) -> dict[str, RunSegments]:
+    """The statistics of the rows without a trained model that claims name, by ENTRY/ROW."""
+    named = {key for ordering in printed.orderings for key in (ordering.better, ordering.worse) if "/" in key}
+    return {
+        key: RunSegments(read_segments(entry_.paper, place_of(*key.split("/"))), entry_.task, trained=False)
+        for key in sorted(named)
+        if (entry_ := baselines.get(key.partition("/")[0]))
+    }
 
 
 def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:

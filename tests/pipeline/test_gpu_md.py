@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -168,6 +169,26 @@ def test_outputs_are_adopted_without_the_weights_if_that_model_wrote_them(
     assert cli(committed, "score", "songnet_free").status == 0
     answer = cli(committed, "decode", "songnet_free")
     assert answer.status == 1 and "no weights of seed 1" in answer.err
+
+
+def test_a_model_is_adopted_although_the_weights_that_it_starts_from_were_left_there(
+    committed: Path, tmp_path: Path, cli: Cli, edit: Any, refused_line: Callable[..., str]
+) -> None:
+    songnet = yaml.safe_load((committed / "params.yaml").read_text(encoding="utf-8"))["models"]["songnet"]
+    edit(committed / "params.yaml", "models.tuned", songnet | {"init": "songnet", "default_for": []})
+    there = tmp_path / "there"
+    shutil.copytree(committed, there, symlinks=True)
+    for model in ("songnet", "tuned"):
+        assert cli(there, "train", model).status == 0
+    (there / "data/models/songnet/seed1.safetensors").unlink()
+    shutil.rmtree(there / "data/outputs")
+    for model in ("songnet", "tuned"):
+        answer = cli(committed, "adopt", model, "--from", str(there))
+        assert answer.status == 0, answer.err
+    place = committed / "metrics/measured/train/songnet.json"
+    value = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps(value | {"model": "another"}), encoding="utf-8")
+    assert "init is not what it is here" in refused_line(committed, "adopt", "tuned", "--from", str(there))
 
 
 @pytest.fixture

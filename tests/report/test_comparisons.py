@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -57,6 +59,24 @@ def test_only_ids_of_both_count_and_several_samples_of_an_id_are_one(pairs: Prin
     }
     result = _of_ted(pairs, runs)
     assert (result.segments, result.left_out, result.difference) == (3, 2, pytest.approx(-1.0))
+
+
+def test_a_row_without_a_model_is_the_same_under_each_seed_of_the_run_beside_it(pairs: Printed) -> None:
+    ids = [f"r{i}" for i in range(20)]
+
+    def under_three_seeds(*shifts: float) -> RunSegments:
+        tables = [_segments(ids, shift).table.assign(seed=seed) for seed, shift in enumerate(shifts)]
+        return RunSegments(pd.concat(tables), "paraphrase")
+
+    row = replace(_segments(ids, 0.0), trained=False)
+    against_row = _of_ted(pairs, {"guided": under_three_seeds(1.0, 2.0, 3.0), "plain": row})
+    # By hand: the means differ by 2; seeds vary by 1, so that the half-width is t(2) * sqrt(1 / 3) = 4.303 * 0.577.
+    assert against_row.seeds == (3, 3)
+    assert (against_row.difference, against_row.low, against_row.high) == pytest.approx(
+        (2.0, -0.4841, 4.4841), abs=1e-4
+    )
+    repeated = _of_ted(pairs, {"guided": under_three_seeds(1.0, 2.0, 3.0), "plain": under_three_seeds(0.0, 0.0, 0.0)})
+    assert against_row == repeated
 
 
 def test_runs_that_are_not_there_or_share_no_id_are_not_compared(pairs: Printed) -> None:

@@ -30,10 +30,12 @@ class RunSegments:
         table: one row per segment: `id`, `cluster`, `seed`, `sample`, and the statistics in columns FAMILY.PLACE. Cells
             are empty if a family has no statistics for a segment.
         task: the task that the run was scored by.
+        trained: whether a model wrote the texts. Else they are the same under every seed.
     """
 
     table: pd.DataFrame
     task: str
+    trained: bool = True
 
     @property
     def metrics(self) -> list[tuple[Metric, list[str]]]:
@@ -47,6 +49,11 @@ class Statistics(NamedTuple):
 
     metric: Metric
     by_seed: list[pd.DataFrame]
+    trained: bool
+
+    def under(self, seeds: int) -> list[pd.DataFrame]:
+        """The statistics under so many seeds if no model wrote the texts, which then never vary; else its own."""
+        return self.by_seed if self.trained else self.by_seed * (seeds // len(self.by_seed))
 
 
 def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: str) -> list[Comparison]:
@@ -55,6 +62,9 @@ def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: s
     An ordering is left out if one of its runs is not among `runs`. If runs cannot be compared, the comparison gives the
     reason: a run lacks the metric or has it with another signature, the metric is defined only for whole corpora, no id
     is shared, or all segments form one cluster.
+
+    Args:
+        runs: runs by key, and rows without a model by ENTRY/ROW.
     """
     statistics = dict[str, dict[str, Statistics]]()
     comparisons = []
@@ -89,13 +99,14 @@ def _compared(comparison: Comparison, one: Statistics | None, other: Statistics 
         return without("the metric is of the whole corpus")
     if one.metric.signature != other.metric.signature:
         return without("the runs' signatures differ")
-    tables = [*one.by_seed, *other.by_seed]
+    both = one.under(len(other.by_seed)), other.under(len(one.by_seed))
+    tables = [*both[0], *both[1]]
     ids, every = tables[0].index, tables[0].index
     for table in tables[1:]:
         ids, every = ids.intersection(table.index), every.union(table.index)
     clusters = list(ids.get_level_values("cluster"))
     facts: dict[str, Any] = {
-        "seeds": (len(one.by_seed), len(other.by_seed)),
+        "seeds": (len(both[0]), len(both[1])),
         "clusters": len(set(clusters)),
         "segments": len(ids),
         "left_out": len(every) - len(ids),
@@ -103,7 +114,7 @@ def _compared(comparison: Comparison, one: Statistics | None, other: Statistics 
     if not len(ids):
         return without("the runs share no id", **facts)
     # (seeds, ids, k) of each system.
-    rows = (np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system.by_seed]) for system in (one, other))
+    rows = (np.stack([table.loc[ids].to_numpy(dtype="float64") for table in system]) for system in both)
     result = paired(
         one.metric, *rows,
         seed=SEED, resamples=RESAMPLES, groups=clusters, null=comparison.null,
@@ -123,5 +134,5 @@ def _statistics(run: RunSegments) -> dict[str, Statistics]:
             table.groupby(["id", "cluster"], sort=True)[columns].sum() for _, table in rows.groupby("seed", sort=True)
         ]
         if by_seed:
-            statistics |= {metric.name: Statistics(metric, by_seed) for metric in family.metrics}
+            statistics |= {metric.name: Statistics(metric, by_seed, run.trained) for metric in family.metrics}
     return statistics

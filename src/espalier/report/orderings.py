@@ -54,7 +54,7 @@ class Ordering:
         facts = [f"{seeds} {'seed' if seeds == '1' else 'seeds'}, {texts}{apart}", self.why]
         if all(self.steps) and self.steps[0] != self.steps[1]:
             facts.append(f"trained for {self.steps[0]} and {self.steps[1]} steps")
-        facts += [f"{row} is above both" for row in dict.fromkeys(each.beaten_by for each in self.measures) if row]
+        facts += [f"{row} is at least as good as both" for row in dict.fromkeys(each.beaten_by for each in self.measures) if row]
         excluded = [each.column.heading for each in self.measures if self.excludes(each)]
         if excluded:
             of = f" of {', '.join(excluded)}" if len(self.measures) > 1 else ""
@@ -155,7 +155,7 @@ def _steps(key: str, runs: Sequence[RunResult]) -> str:
 
 
 def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult]) -> str:
-    """A row without a trained model that is better than either run on the texts of both; "" for none.
+    """A row without a trained model that is at least as good as both runs on the texts of both; "" for none.
 
     All structures given to the row are also given to one of the runs.
     """
@@ -164,7 +164,7 @@ def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult])
         {
             row.key: None
             for row in given_as_much(rows_of(run, runs), *both)
-            if is_below(column.metric, column.better, run, [row])
+            if is_below(column.metric, column.better, run, [row], ties=True)
         }
         for run in both
     ]

@@ -203,6 +203,8 @@ def _listed(value: object) -> object:
 class PrintedOrdering(Strict):
     """A claim of the paper, or one of `ours`: one run is better than another by every one of these columns.
 
+    `worse` may be a row without a trained model, as ENTRY/ROW: a key of `baselines` and its row, `quora_pairs/copy`.
+
     With a `margin`, the claim is that the run is worse by at most the margin, in the unit of the only column.
     """
 

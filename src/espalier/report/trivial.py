@@ -41,8 +41,15 @@ def groups_of(
     return [group for group in groups.values() if group[0]], alone
 
 
-def is_below(metric: str, better: Literal["higher", "lower"] | None, run: RunResult, rows: Iterable[RunResult]) -> bool:
-    """Whether the value of a run is worse than the best value of the trivial rows.
+def is_below(
+    metric: str,
+    better: Literal["higher", "lower"] | None,
+    run: RunResult,
+    rows: Iterable[RunResult],
+    *,
+    ties: bool = False,
+) -> bool:
+    """Whether the value of a run is worse than the best value of the trivial rows; with `ties`, or equal to it.
 
     References are not trivial rows. A row counts only if its value is computed in the same way and does not follow from
     its construction. Values are compared without intervals.
@@ -51,7 +58,7 @@ def is_below(metric: str, better: Literal["higher", "lower"] | None, run: RunRes
     if run.row or value is None or not math.isfinite(value):
         return False
     return any(
-        worse(value, row.scores.get(metric), better)
+        worse(value, row.scores.get(metric), better) or (ties and value == row.scores.get(metric))
         for row in rows
         if row.trivial and not _is_given(metric, row) and _protocol(row, metric) == _protocol(run, metric)
     )
