@@ -129,7 +129,7 @@ Best = Annotated[int, Option("The number of texts, the best of the search; at mo
 _POWER = "Log-probabilities are divided by the length to this power; above 0 favours longer texts; at most"
 LengthPower = Annotated[float, Option(f"{_POWER} {MAX_LENGTH_POWER:g}.", 0, MAX_LENGTH_POWER)]
 _GROUPS = f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; default: 6."
-_CANDIDATES = "With strict: the number of candidates, from the beam and samples beyond it"
+_CANDIDATES = "With strict: the number of candidates, from two beams and samples beyond them"
 Candidates = Annotated[int | None, Option(f"{_CANDIDATES}; default: {CANDIDATES}.", 1, MAX_CANDIDATES)]
 
 
