@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
@@ -168,6 +169,7 @@ def read_ready(dataset: str, split: str, kind: Encoding[Record_, Any, Any, Split
         data=kind.split.load(folder / f"{split}.parquet", vocabulary),
         extras=read_extras(dataset),
         unfit=len(read_quarantine(folder, f"{split}.quarantine")),
+        train=partial(read_train, dataset, kind),
     )
 
 

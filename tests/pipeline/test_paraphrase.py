@@ -371,6 +371,19 @@ def test_candidates_beyond_the_beam_are_samples(parsed: Path, cli: Cli) -> None:
     assert json.loads(cli(parsed, *command, "--candidates", "400").out) == many
 
 
+def test_words_of_the_classes_of_the_tree_s_leaves_are_among_the_candidates(parsed: Path, cli: Cli) -> None:
+    def words(template: str, beam: int, count: int) -> list[str]:
+        command = ("paraphrase", SOURCE, "--strict", "--json", "--template", template)
+        found: list[str] = json.loads(cli(parsed, *command, "--beam", str(beam), "--candidates", str(count)).out)[
+            "words"
+        ]
+        return found
+
+    # The model is not trained, and writes one endless word. The tree has two leaves.
+    assert (len(words("(S (NP (NN)) (NN))", 1, 1)), len(words("(S (NP (NN)) (NN))", 1, 2))) == (1, 2)
+    assert words(GIVEN, 5, 10)[:2] == ["the", "cook"] and words(GIVEN, 5, 10) != words(GIVEN, 5, 5)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,20 @@ import pytest
 from pydantic import ValidationError
 
 sys.path.insert(0, str(Path(__file__).parent))
-from pair_models import DATA, GUIDED, TASK, VOC, Waves, inputs_of, model_of
+from pair_models import DATA, GUIDED, TASK, VOC, Waves, inputs_of, model_of, ready
 
 from espalier.datasets.pairs.data import PairView
 from espalier.datasets.pairs.encode import PairSettings
+from espalier.datasets.pairs.word_classes import Lexicon
 from espalier.decoding.beam import Hypothesis
 from espalier.decoding.bounds import CANDIDATES
+from espalier.decoding.constraints.words import GivenWord
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.models.guig_config import GuiGConfig
 from espalier.tasks.candidates import RANKING, chosen, taken
-from espalier.tasks.data import Outputs
+from espalier.tasks.data import Outputs, RunOptions
 from espalier.tasks.paraphrase_decoder import PairDecoder
+from espalier.tasks.paraphrase_search import of_classes
 from espalier.tasks.registry import TASKS
 
 GUIDE = "(S (NP (DT) (NN)) (VP (VB)))"
@@ -70,6 +74,84 @@ def test_samples_depend_on_the_seed_of_their_pair_and_not_on_its_neighbours() ->
     assert [texts_of(first)] == [texts_of(row) for row in found_by(decoder, [0], [3])]
 
 
+def test_of_the_candidates_as_many_as_the_beam_has_are_under_classes_of_words_and_the_rest_are_samples() -> None:
+    parts = {
+        count: (decoder.classed, decoder.sampled, decoder.prefixes)
+        for count in (2, 4, 6, 8, 9, 20)
+        for decoder in [PairDecoder(beam=4, strict=True, candidates=count)]
+    }
+    assert parts == {2: (0, 0, 4), 4: (0, 0, 4), 6: (2, 0, 4), 8: (4, 0, 4), 9: (4, 1, 4), 20: (4, 12, 12)}
+
+
+# --- Candidates under classes of words --------------------------------------------------------------------------------
+
+LEXICON = Lexicon.of_trees(["(S (DT a) (NN lamp) (VB glows))"], VOC)
+
+
+def classed(
+    view: PairView, lexicon: Lexicon = LEXICON, rows: tuple[int, ...] = (0, 1, 2), given: Any = (), **own: Any
+) -> list[list[str]]:
+    decoder = PairDecoder(**{"beam": 5, "max_ids": 14, "strict": True, "candidates": 10} | own)
+    found = of_classes(Waves(view), DATA.batch(np.array(rows), view), decoder, view, [lexicon] * len(rows), given)
+    return [texts_of(row) for row in found]
+
+
+@pytest.mark.parametrize("form", ["levels", "brackets"])
+def test_words_are_of_the_classes_of_the_leaves_or_words_of_the_source_that_no_class_has(form: Any) -> None:
+    # The trees have the leaves DT NN VB NN, NN VB and VB DT NN; the sources are a lamp, low lamp glows, glows.
+    first, second, third = classed(PairView(("source", "target_tree"), form=form))
+    assert first == ["a lamp glows lamp"] and third == ["glows a lamp"]
+    assert sorted(second) == sorted(["lamp glows", "low glows", "lamp low", "low low"])
+
+
+def test_a_leaf_of_an_unknown_class_is_any_word_and_a_phrase_any_words() -> None:
+    few = Lexicon.of_trees(["(S (VB glows))"], VOC)
+    (row,) = classed(GUIDED, few, rows=(1,), beam=20, candidates=40)
+    assert row and {text.split()[1] for text in row} <= {"glows", "low", "lamp"}  # the source's words are new
+    assert {len(text.split()) for text in row} == {2} and len({text.split()[0] for text in row}) > 3
+    data = DATA.with_trees(["(S (NP) (VP (VB)))"] * 3, None)
+    found = of_classes(
+        Waves(GUIDED), data.batch(np.array([1]), GUIDED), PairDecoder(beam=20, max_ids=14, strict=True), GUIDED, [few]
+    )
+    assert len({len(text.split()) for text in texts_of(found[0])}) > 1
+
+
+def test_a_given_word_stands_at_its_leaf_whatever_its_class() -> None:
+    given = [[GivenWord(1, VOC.encode_texts(["low"])[0])], [], []]
+    assert classed(GUIDED, given=given)[0] == ["a low glows lamp"]
+
+
+def test_a_text_that_may_be_cut_is_no_candidate_and_no_more_are_taken_than_there_is_room() -> None:
+    size = len(VOC.encode_texts(["glows a lamp"])[0])
+    assert classed(GUIDED, rows=(2,), max_ids=size + 1) == [["glows a lamp"]]
+    assert classed(GUIDED, rows=(2,), max_ids=size) == [[]]
+    assert [len(row) for row in classed(GUIDED, candidates=7)] == [1, 2, 1]
+    assert classed(GUIDED, candidates=5) == [[], [], []]
+
+
+def test_a_run_takes_the_classes_of_its_training_pairs() -> None:
+    decoder = {"strict": True, "candidates": 12, "beam": 3, "max_ids": 14}
+
+    def given(view: PairView, train: Any, **settings: Any) -> Any:
+        (inputs,) = TASK.inputs(replace(ready(), train=train), model_of(view), PairDecoder(**settings), RunOptions(), 1)
+        return inputs.given
+
+    assert tuple(VOC.encode_texts(["glows"])[0]) in given(GUIDED, lambda: ready().data, **decoder)["lexicon"].known
+    assert given(GUIDED, None, **decoder) == given(GUIDED, lambda: DATA.select(np.array([], int)), **decoder) == {}
+    # Others do not read them.
+    for view, settings in ((PairView(("source",)), decoder), (GUIDED, {})):
+        assert given(view, lambda: pytest.fail("read"), **settings) == {}
+
+
+def test_candidates_under_classes_stand_among_the_others_by_their_scores() -> None:
+    decoder = PairDecoder(strict=True, candidates=12, beam=3, max_ids=14)
+    batch = DATA.batch(np.array([0, 1, 2]), GUIDED)
+    without, rows = (TASK.generate(Waves(GUIDED), batch, decoder, [1, 2, 3], *more) for more in ((), (LEXICON,)))
+    for row, fewer, own in zip(rows, without, classed(GUIDED, beam=3, candidates=12), strict=True):
+        assert own and {*texts_of(row)} == {*texts_of(fewer), *own} and len(row) <= 12
+        assert [each.score for each in row] == sorted((each.score for each in row), reverse=True)
+
+
 def test_each_candidate_is_a_row_with_its_ranking() -> None:
     (inputs,) = inputs_of(GUIDED, strict=True, candidates=5)
     assert inputs.kept == 5
@@ -81,7 +163,7 @@ def test_each_candidate_is_a_row_with_its_ranking() -> None:
     assert (found["text"], found["score"], found[RANKING]) == ("a lamp", -1.5, -0.5)
     assert np.isnan(TASK.columns(None, {}, model_of(GUIDED), decoder)[RANKING])
     assert RANKING not in TASK.columns(one, {}, model_of(GUIDED), PairDecoder())
-    assert PairDecoder(beam=4, strict=True, candidates=20).prefixes == 16 and decoder.candidates == CANDIDATES
+    assert decoder.candidates == CANDIDATES
 
 
 # --- Which is taken ---------------------------------------------------------------------------------------------------

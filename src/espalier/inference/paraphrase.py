@@ -6,14 +6,15 @@ Decoding is deterministic.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from espalier.datasets.pairs.data import PairData, PairView
+from espalier.datasets.pairs.word_classes import Lexicon
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import UNK
 from espalier.decoding.constraints.words import GivenWord, GivenWords
@@ -37,11 +38,10 @@ from espalier.io.imports import nltk_module
 from espalier.metrics.expansion import TEMPLATE_LEVELS, keeps
 from espalier.syntax.constituency import cut, read_tree, write_tree
 from espalier.tasks.paraphrase_decoder import PairDecoder
-from espalier.tasks.paraphrase_search import candidates, pair_constraint, search, tree_text
+from espalier.tasks.paraphrase_search import candidates, of_classes, pair_constraint, ranked, search, tree_text
 
 if TYPE_CHECKING:
-    from espalier.datasets.pairs.data import PairBatch
-    from espalier.decoding.constraints.constraint import Constraint
+    from espalier.decoding.beam import Hypothesis
     from espalier.inference.pairs import PairSystem
 
 
@@ -224,52 +224,65 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
         system, decoder = self.system, self.decoder
         data = encoded_pairs([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
-        given = self._words(jobs, trees, decoder.max_ids)
+        given = self._given(jobs, trees)
+        rule = GivenWords(given, system.vocabulary.starts, decoder.max_ids) if any(given) else None
         if self.strict:
             seeds = [seed_from(job.request.text, template) for job, template in jobs]
-            rows = candidates(system.model, batch, decoder, system.view, seeds, given)
-            found = self._chosen(jobs, [distinct_texts(row, system, len(row)) for row in rows])
+            rows = candidates(system.model, batch, decoder, system.view, seeds, rule)
+            parsed = self._parsed(rows)
+            # There are no training pairs here, so a class has the words that the candidates have of it.
+            parses = [[tree for text in self._texts(row) if (tree := parsed[text])] for row in rows]
+            lexicons = [Lexicon.of_trees(own, system.vocabulary) for own in parses]
+            more = of_classes(system.model, batch, decoder, system.view, lexicons, given)
+            rows = [ranked([*row, *own], system.vocabulary) for row, own in zip(rows, more, strict=True)]
+            found = self._chosen(jobs, rows, parsed | self._parsed(more))
         else:
-            rows = search(system.model, batch, decoder, system.view, given)
+            rows = search(system.model, batch, decoder, system.view, rule)
             found = [(distinct_texts(row, system, self.n), None) for row in rows]
         for (job, template), tree, (texts, kept) in zip(jobs, trees, found, strict=True):
             for text, log_probability in texts:
-                words = tuple(text.split())
-                printed = print_words(words, system.vocabulary.lower)
-                result = Paraphrase(printed, words, job.request.text, template, tree, log_probability)
+                written = tuple(text.split())
+                printed = print_words(written, system.vocabulary.lower)
+                result = Paraphrase(printed, written, job.request.text, template, tree, log_probability)
                 yield job.request, result if kept is None else StrictParaphrase(**vars(result), template_kept=kept)
 
+    def _parsed(self, rows: Sequence[Sequence[Hypothesis]]) -> dict[str, str]:
+        """The tree of each text; "" if it cannot be parsed."""
+        texts = dict.fromkeys(text for row in rows for text in self._texts(row))
+        parses = self.system.parse([text.split() for text in texts], [*texts])
+        return {
+            text: "" if isinstance(parse, EspalierError) else parse.tree
+            for text, parse in zip(texts, parses, strict=True)
+        }
+
+    def _texts(self, row: Sequence[Hypothesis]) -> list[str]:
+        return [self.system.vocabulary.decode_text(each.tokens) for each in row]
+
     def _chosen(
-        self, jobs: Sequence[Guided], texts: Sequence[list[tuple[str, float]]]
+        self, jobs: Sequence[Guided], rows: Sequence[Sequence[Hypothesis]], parsed: Mapping[str, str]
     ) -> list[tuple[list[tuple[str, float]], bool | None]]:
         """For each job the `n` first texts whose parse keeps its template, else the first; and whether they do.
 
         Of a whole tree its top levels are the template.
         """
-        distinct = [*dict.fromkeys(text for row in texts for text, _ in row)]
-        parses = self.system.parse([text.split() for text in distinct], distinct)
-        trees = {
-            text: "" if isinstance(parse, EspalierError) else parse.tree
-            for text, parse in zip(distinct, parses, strict=True)
-        }
         found = list[tuple[list[tuple[str, float]], bool | None]]()
-        for (_, template), row in zip(jobs, texts, strict=True):
+        for (_, template), row in zip(jobs, rows, strict=True):
             wanted = write_tree(cut(read_tree(template, words=False), TEMPLATE_LEVELS)) if self.full else template
-            kept = [each for each in row if keeps(wanted, trees[each[0]])]
-            found.append((kept[: self.n] or row[:1], bool(kept)))
+            texts = distinct_texts(row, self.system, len(row))
+            kept = [each for each in texts if keeps(wanted, parsed[each[0]])]
+            found.append((kept[: self.n] or texts[:1], bool(kept)))
         return found
 
-    def _words(self, jobs: Sequence[Guided], trees: Sequence[str], max_ids: int) -> Constraint[PairBatch, Any] | None:
-        """The words of templates, each at the place of its leaf in the tree; None if there are none."""
+    def _given(self, jobs: Sequence[Guided], trees: Sequence[str]) -> list[list[GivenWord]]:
+        """For each job the words of its template, each at the place of its leaf in the tree."""
         vocabulary = self.system.vocabulary
-        rows = [
+        return [
             [
                 GivenWord(place, vocabulary.encode_texts([vocabulary.text_of([word])])[0])
                 for place, word in word_places(template, tree)
             ]
             for (_, template), tree in zip(jobs, trees, strict=True)
         ]
-        return GivenWords(rows, vocabulary.starts, max_ids) if any(rows) else None
 
 
 def _require_same_trees(expander: PairSystem, writer: PairSystem) -> None:

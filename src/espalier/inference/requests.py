@@ -152,7 +152,7 @@ _POWER = "Log-probabilities are divided by the length to this power; above 0 fav
 LengthPower = Annotated[float, Option(f"{_POWER} {MAX_LENGTH_POWER:g}.", 0, MAX_LENGTH_POWER)]
 _GROUPS = f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; default: 6."
 _MMI = "Rank the beams' replies by log p(reply | post) - this * log p(reply), against what fits any post"
-_CANDIDATES = "With strict: the number of candidates, from the beam and samples beyond it"
+_CANDIDATES = "With strict: the number of candidates, from two beams and samples beyond them"
 Candidates = Annotated[int | None, Option(f"{_CANDIDATES}; default: {CANDIDATES}.", 1, MAX_CANDIDATES)]
 
 

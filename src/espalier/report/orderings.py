@@ -54,7 +54,11 @@ class Ordering:
         facts = [f"{seeds} {'seed' if seeds == '1' else 'seeds'}, {texts}{apart}", self.why]
         if all(self.steps) and self.steps[0] != self.steps[1]:
             facts.append(f"trained for {self.steps[0]} and {self.steps[1]} steps")
-        facts += [f"{row} is at least as good as both" for row in dict.fromkeys(each.beaten_by for each in self.measures) if row]
+        facts += [
+            f"{row} is at least as good as both"
+            for row in dict.fromkeys(each.beaten_by for each in self.measures)
+            if row
+        ]
         excluded = [each.column.heading for each in self.measures if self.excludes(each)]
         if excluded:
             of = f" of {', '.join(excluded)}" if len(self.measures) > 1 else ""

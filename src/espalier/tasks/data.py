@@ -40,12 +40,14 @@ class Ready(Generic[Record_co, Data_co]):
         data: the same records as ids.
         extras: data of the training records that the encoding keeps besides ids, by name, such as frequent templates.
         unfit: number of quarantined records of the split.
+        train: function that reads the training split of the dataset; or None.
     """
 
     records: Sequence[Record_co]
     data: Data_co
     extras: Extras = field(default_factory=dict)
     unfit: int = 0
+    train: Callable[[], Data_co] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from espalier.corpora.records import Pair, table_of, words_of
 from espalier.corpora.splits import components
+from espalier.datasets.pairs.word_classes import Lexicon
 from espalier.io.errors import DataError
 from espalier.metrics.paraphrase import EXPANSION_HEADLINE, HEADLINE, PROTOCOL_HEADLINE
 from espalier.syntax.constituency import read_tree, template
@@ -115,6 +116,8 @@ class ParaphraseTask(Task):
         clusters = components(table_of(records, Pair), sides=True, bare=True)
         fixed = [_record_columns(record, data.vocabulary) for record in records]
         view = model.config.view
+        lexicon = Lexicon.of_pairs(ready.train()) if _strict(decoder, view) and ready.train else None
+        given = {"lexicon": lexicon} if lexicon and lexicon.known else {}
         inputs: list[Inputs[PairData, Hypothesis]] = []
         for sample in range(options.samples):
             templates = templates_of(ready, decoder, records, sample, view)
@@ -134,20 +137,32 @@ class ParaphraseTask(Task):
             guided = data.with_trees(
                 guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
             )
-            kept = decoder.candidates if decoder.strict and guides else 1
-            inputs.append(Inputs(guided, np.arange(len(grouped)), grouped, kept))
+            kept = decoder.candidates if _strict(decoder, view) else 1
+            inputs.append(Inputs(guided, np.arange(len(grouped)), grouped, kept, given=given))
         return inputs
 
     def generate(
-        self, model: PairModel, batch: PairBatch, decoder: PairDecoder, seeds: Sequence[int]
+        self,
+        model: PairModel,
+        batch: PairBatch,
+        decoder: PairDecoder,
+        seeds: Sequence[int],
+        lexicon: Lexicon | None = None,
     ) -> list[list[Hypothesis]]:
-        """The `beam` best texts or trees of each pair, or the candidates of a strict decoder."""
-        from espalier.decoding.granularity import GradedModel, graded
-        from espalier.tasks.paraphrase_search import candidates, search
+        """The `beam` best texts or trees of each pair, or the candidates of a strict decoder, the best first.
 
-        if decoder.strict and "target_tree" in model.config.view.reads:
-            return candidates(model, batch, decoder, model.config.view, seeds)
-        found = search(model, batch, decoder, model.config.view)
+        Args:
+            lexicon: the words of the training pairs, for candidates under classes of words.
+        """
+        from espalier.decoding.granularity import GradedModel, graded
+        from espalier.tasks.paraphrase_search import candidates, of_classes, ranked, search
+
+        view = model.config.view
+        if _strict(decoder, view):
+            rows = candidates(model, batch, decoder, view, seeds)
+            more = of_classes(model, batch, decoder, view, [lexicon] * len(rows)) if lexicon else [[]] * len(rows)
+            return [ranked([*row, *own], model.vocabulary) for row, own in zip(rows, more, strict=True)]
+        found = search(model, batch, decoder, view)
         # The n-gram model is decoded with the settings of the runs beside it, and has no granularity.
         if not decoder.granularity or not isinstance(model, GradedModel):
             return found
@@ -163,7 +178,7 @@ class ParaphraseTask(Task):
         kept: dict[str, Any] = (
             {"granularity": _json(getattr(hypothesis, "granularity", None))} if decoder.granularity else {}
         )
-        if decoder.strict and "target_tree" in view.reads:
+        if _strict(decoder, view):
             kept[RANKING] = hypothesis.score if hypothesis else float("nan")
         return {
             **kept,
@@ -199,6 +214,11 @@ class ParaphraseTask(Task):
     def counts(self, outputs: Outputs[PairData], scoring: PairScoring) -> dict[str, int]:
         """The numbers of outputs that are not trees, or of unparsed texts, and of records by part (`TrainingPairs`)."""
         return counts_of(outputs, scoring)
+
+
+def _strict(decoder: PairDecoder, view: PairView) -> bool:
+    """Whether candidates are written. An n-gram model beside strict runs follows no tree, and writes none."""
+    return decoder.strict and "target_tree" in view.reads
 
 
 def _record_columns(record: Pair, vocabulary: PairVocabulary) -> dict[str, str]:

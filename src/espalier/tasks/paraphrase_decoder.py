@@ -36,7 +36,8 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
     #: Write candidates for each text. They are parsed as the texts of all runs are, and scoring takes the first whose
     #: parse keeps the template (`espalier.tasks.candidates`).
     strict: bool = False
-    #: Their number: the hypotheses of the beam, and samples beyond them.
+    #: Their number: the hypotheses of the beam, those of a beam under the classes of words of the tree's leaves, and
+    #: samples beyond them.
     candidates: int = Field(CANDIDATES, ge=1, le=MAX_CANDIDATES)
     #: Keep z of each piece of the source and of the best text, for models with granularity heads or levels.
     granularity: bool = False
@@ -61,8 +62,18 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
 
     @property
     def prefixes(self) -> int:
-        """The beam size, or the number of samples beyond the beam if that is larger."""
-        return max(self.beam, self.candidates - self.beam) if self.strict else self.beam
+        """The beam size, or the number of samples beyond the beams if that is larger."""
+        return max(self.beam, self.sampled) if self.strict else self.beam
+
+    @property
+    def classed(self) -> int:
+        """The candidates of the beam under classes of words."""
+        return min(self.beam, max(0, self.candidates - self.beam))
+
+    @property
+    def sampled(self) -> int:
+        """The candidates that are samples."""
+        return max(0, self.candidates - 2 * self.beam)
 
     def check(self, network: NetworkSettings[PairView], dataset: PairSettings, samples: int) -> None:
         """Check that outputs fit the model's positions, and that models of trees have pairs with trees."""

@@ -7,11 +7,14 @@ import torch
 
 from espalier.datasets.pairs.data import PairBatch, PairView
 from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.pairs.word_classes import Lexicon, Pieces
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import Hypothesis, beam_search
 from espalier.decoding.constraints.brackets import Brackets
 from espalier.decoding.constraints.constraint import Constraint, ForbiddenTokens
 from espalier.decoding.constraints.trees import KeptTemplate, WellFormed
+from espalier.decoding.constraints.word_classes import Slot, WordClasses
+from espalier.decoding.constraints.words import GivenWord
 from espalier.decoding.sampling import hypotheses
 from espalier.io.hashing import seed_from
 from espalier.syntax.constituency import write_tree
@@ -46,16 +49,16 @@ def candidates(
     seeds: Sequence[int],
     constraint: Constraint[PairBatch, Any] | None = None,
 ) -> list[list[Hypothesis]]:
-    """At most `candidates` distinct texts for each pair: the beam's hypotheses, and samples if those do not suffice.
+    """Texts for each pair, for which the template is likely: the beam's hypotheses, and `decoder.sampled` samples.
 
-    Both have the same score, by which they are ordered, the best first.
+    All have the same score.
 
     Args:
         seeds: a seed for each pair.
         constraint: replaces that of the decoder.
     """
     rows = [row[: decoder.candidates] for row in search(model, batch, decoder, view, constraint)]
-    if more := max(0, decoder.candidates - decoder.beam):
+    if more := decoder.sampled:
         drawn = hypotheses(
             model, batch, seeds=[seed_from(seed, place) for seed in seeds for place in range(more)],
             max_ids=decoder.max_ids, begin=BOS, end=EOS, length_power=decoder.length_power,
@@ -66,13 +69,56 @@ def candidates(
             row + [each for each in part if len(each.tokens) >= decoder.min_ids]
             for row, part in zip(rows, parts, strict=True)
         ]
-    return [_distinct(sorted(row, key=lambda each: -each.score), model.vocabulary) for row in rows]
+    return rows
 
 
-def _distinct(row: Sequence[Hypothesis], vocabulary: PairVocabulary) -> list[Hypothesis]:
-    """The first hypothesis of each text. Different word pieces may spell the same text."""
+def of_classes(
+    model: PairModel,
+    batch: PairBatch,
+    decoder: PairDecoder,
+    view: PairView,
+    lexicons: Sequence[Lexicon],
+    given: Sequence[Sequence[GivenWord]] = (),
+) -> list[list[Hypothesis]]:
+    """The beam's hypotheses whose words are of the classes of the leaves of the pair's tree; at most `decoder.classed`.
+
+    A leaf that is a phrase stands for any words; a leaf of an unknown class for any word. A word of the source that the
+    lexicon lacks is of any class.
+
+    Args:
+        lexicons: a lexicon for each pair.
+        given: for each pair the words that stand at leaves whatever their class.
+    """
+    if not decoder.classed:
+        return [[] for _ in lexicons]
+    vocabulary, symbols = model.vocabulary, model.vocabulary.trees
+    every, rows = Pieces.every(vocabulary), list[list[Slot]]()
+    for source, tree, lexicon in zip(batch.source.tolist(), batch.target_tree.tolist(), lexicons, strict=True):
+        ids = [id_ for id_ in tree if id_ > EOS]
+        if view.form == "brackets":
+            ids = symbols.encode(symbols.decode_bracketed(ids))
+        words = vocabulary.pieces_by_word([id_ for id_ in source if id_ > EOS])
+        others = Pieces.of(word for word in words if word not in lexicon.known)
+        rows.append(
+            [
+                Slot((lexicon.classes[label], others))
+                if label in lexicon.classes and label not in symbols.phrases
+                else Slot((every,), many=label in symbols.phrases)
+                for label in symbols.leaves(ids)
+            ]
+        )
+    for row, own in zip(rows, given, strict=False):
+        for word in own:
+            row[word.place] = Slot((Pieces.of([tuple(word.pieces)]),))
+    found = search(model, batch, decoder, view, WordClasses(rows, vocabulary.text_size))
+    # A text of the largest length may be cut.
+    return [[each for each in row if len(each.tokens) < decoder.max_ids][: decoder.classed] for row in found]
+
+
+def ranked(rows: Sequence[Hypothesis], vocabulary: PairVocabulary) -> list[Hypothesis]:
+    """The hypotheses, each text once, the best first. Different word pieces may spell the same text."""
     first: dict[str, Hypothesis] = {}
-    for each in row:
+    for each in sorted(rows, key=lambda each: -each.score):
         first.setdefault(vocabulary.decode_text(each.tokens), each)
     return [*first.values()]
 

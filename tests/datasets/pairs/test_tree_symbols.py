@@ -51,6 +51,12 @@ def test_specials_are_their_own_label_and_level() -> None:
     assert SYMBOLS.label_ids[:4].tolist() == SYMBOLS.level_ids[:4].tolist() == [PAD, UNK, BOS, EOS]
 
 
+def test_leaves_are_the_nodes_without_children_and_phrases_the_labels_with_some() -> None:
+    row = SYMBOLS.encode(read_tree(APPLE, words=False))
+    assert SYMBOLS.leaves(row) == ["PRP", "VBD", "DT", "NN"] and SYMBOLS.phrases == {"S", "NP", "VP"}
+    assert SYMBOLS.leaves(row[:4]) == ["PRP", "VP"] and SYMBOLS.leaves([]) == []
+
+
 def test_brackets_are_the_paper_s() -> None:
     found = SYMBOLS.encode_bracketed(SYMBOLS.encode(read_tree("(S (NP (PRP I)))", words=False)))
     s, np, prp = (6 + SYMBOLS.labels.index(label) for label in ("S", "NP", "PRP"))

@@ -39,6 +39,12 @@ def test_words_of_known_characters_come_back(words: list[str]) -> None:
     assert all(4 <= each < VOC.text_size for each in ids)
 
 
+@given(WORDS)
+def test_the_pieces_of_each_word_are_those_of_the_word_alone(words: list[str]) -> None:
+    (ids,) = VOC.encode_texts([" ".join(words)])
+    assert VOC.pieces_by_word(ids) == [tuple(own) for own in VOC.encode_texts(words)]
+
+
 @given(ANY)
 def test_of_any_words_all_comes_back_but_unknown_characters_and_those_become_words(words: list[str]) -> None:
     text = VOC.text_of(words)

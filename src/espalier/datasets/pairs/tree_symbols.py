@@ -105,6 +105,17 @@ class TreeSymbols:
             [(symbol - FIRST) % self.depth + 1 for symbol in symbols],
         )
 
+    def leaves(self, symbols: Sequence[int]) -> list[str]:
+        """The labels of the nodes without children, in order. `symbols` are a tree, without specials."""
+        nodes = [divmod(symbol - FIRST, self.depth) for symbol in symbols]
+        after = [*nodes[1:], (0, 0)]
+        return [self.labels[label] for (label, level), (_, next_) in zip(nodes, after, strict=False) if next_ <= level]
+
+    @cached_property
+    def phrases(self) -> frozenset[str]:
+        """The labels with which nodes have children in the training trees."""
+        return frozenset(label for label, opens in zip(self.labels, self.opens, strict=True) if opens)
+
     @cached_property
     def label_ids(self) -> IntArray:
         """(size,) label id of each symbol; a special has its own id."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -150,6 +151,11 @@ class PairVocabulary:
     def pieces_of(self, ids: Sequence[int]) -> list[str]:
         """The piece of each id. "▁" marks the beginning of a word."""
         return [self._tokens[id_] for id_ in ids]
+
+    def pieces_by_word(self, ids: Sequence[int]) -> list[tuple[int, ...]]:
+        """The pieces of each word of a text without specials."""
+        firsts = [place for place, id_ in enumerate(ids) if self.starts[id_] or not place]
+        return [tuple(ids[first:end]) for first, end in pairwise([*firsts, len(ids)])]
 
     def words_of(self, texts: Ragged) -> set[str]:
         """The distinct words of encoded texts. Each distinct sequence of pieces is decoded once."""
