@@ -18,7 +18,7 @@ from espalier.report.results import Comparison, CorpusResult, Curve, Provenance,
 MakeRun = Callable[..., RunResult]
 FullSet = tuple[list[RunResult], list[Curve], list[CorpusResult]]
 
-VOID = {"meta", "br", "link", "img", "hr", "input"}
+VOID = {"meta", "br", "wbr", "link", "img", "hr", "input"}
 
 
 class Page(HTMLParser):

@@ -140,8 +140,14 @@ def _render(template: str, **values: object) -> str:
         number=number, value_of=value_of, margin=margin, arrow=arrow, letter_of=letter_of, notes_of=notes_of,
         hue=_hue, share=_share, probability=probability, constituents=constituents_html, dependencies=_dependencies,
         trees_of=trees_of, blank=BLANK, key=KEY, nursery=NURSERY, widest=WIDEST, significant=SIGNIFICANT, needed=SEEDS,
+        breakable=_breakable,
     )  # fmt: skip
     return environment.get_template(template).render(values).lstrip()
+
+
+def _breakable(name: str) -> Markup:
+    """A name that a line may break after its underscores and slashes, and nowhere else."""
+    return Markup(re.sub(r"([_/])(?=.)", r"\1<wbr>", str(escape(name))))
 
 
 def _has_trees(items: Items, place: int) -> bool:
