@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
@@ -114,9 +113,8 @@ def _control(tab: Tab, name: str, kind: Any, option: Option) -> Component:
     """A control whose label is its option, and whose empty value leaves the option out."""
     command, value = tab.command, tab.first.get(name)
     label = f"{name} (argument)" if name == command.argument else flag_of(name, repeated=is_repeated(kind))
-    # The page reads Markdown, in which the signs of a template would be marks.
-    info = re.sub(r"[_*`#]", lambda found: f"&#{ord(found[0])};", option.help)
-    about = {"label": label, "info": info, "min_width": 160}
+    # Between two signs _ gradio writes in italics; formats may have the wide sign as well.
+    about = {"label": label, "info": option.help.replace("_", "＿"), "min_width": 110}
     kinds = (kind, *get_args(kind))
     if literal := next((each for each in kinds if get_origin(each) is Literal), None):
         return gradio.Dropdown(["", *get_args(literal)], value="", **about)
