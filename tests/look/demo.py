@@ -86,6 +86,7 @@ def test_a_tab_answers_and_shows_its_command_and_the_page_stays_as_wide_as_the_w
     panel.get_by_role("button", name=tab.verb, exact=True).click()
     expect(panel.locator(f".answer {SIGNS[tab.title]}").first).to_be_visible(timeout=ANSWER)
     expect(panel.locator(".typed code")).to_contain_text(f"espalier {tab.command.__name__.lower()} ")
+    expect(page.locator(".pending")).to_have_count(0, timeout=ANSWER)  # it is faded until then
     width = page.viewport_size["width"]  # type: ignore[index]
     SHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SHOTS / f"demo_{tab.title.lower()}_{width}.png", full_page=True)
