@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Each stage is a process: without compiled modules every one of them compiles a hundred.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: repro first api test faults look picture check lock profiles clean
+.PHONY: repro first demo api test faults look picture check lock profiles clean
 
 repro: .venv/ready
 	espalier repro
@@ -13,6 +13,14 @@ repro: .venv/ready
 # The packages, and a verse by the released model.
 first: .venv/ready
 	espalier generate '5,5。7,5。'
+
+# A page with the models, for a browser on this machine.
+demo: .venv/demo
+	espalier demo
+
+.venv/demo: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo]'
+	touch $@
 
 # The reference of the library, from its docstrings, in build/api/.
 api: .venv/ready
@@ -26,15 +34,15 @@ test: .venv/ready
 faults: .venv/ready
 	FAULTS=all OMP_NUM_THREADS=1 pytest -s tests/faults tests/corpora/readers/test_damage.py
 
-# The report's pages in headless Chromium: the machine's own, or the one that Playwright downloads.
+# The report's pages and the demo in headless Chromium: the machine's own, or the one that Playwright downloads.
 look: .venv/look
-	pytest -W ignore tests/look/pages.py tests/look/judging.py
+	pytest -W ignore tests/look/pages.py tests/look/judging.py tests/look/demo.py
 
-# README's picture, from the nursery's report of GuiG.
+# README's picture, the demo with a verse by the released model.
 picture: .venv/look
 	python tests/look/picture.py
 
-.venv/look: .venv/ready
+.venv/look: .venv/demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[look]'
 	@command -v chromium || $(BIN)/playwright install chromium >.venv.log 2>&1 || \
 		{ echo "espalier: no Chromium; install it (Debian, Ubuntu: apt install chromium) and run make again" >&2; exit 1; }
@@ -54,7 +62,7 @@ check: .venv/ready
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench,look,parse,pipeline]'
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench,demo,look,parse,pipeline]'
 	.venv-lock/bin/python -m pip freeze --exclude espalier | sed 's/+cpu$$//' > constraints.txt
 	rm -rf .venv-lock
 

@@ -20,7 +20,8 @@ from espalier.report.summary import summary_of
 COLUMNS = [f"m{place}" for place in range(24)]
 PAPER: dict[str, Any] = {
     "paper": {
-        "key": "made", "name": "Made", "docs": "made.md", "authors": "A. Nobody, B. Nobody", "venue": "Nowhere 2020",
+        "key": "made", "name": "Made", "docs": "made.md", "shown": ["made_two"],
+        "authors": "A. Nobody, B. Nobody", "venue": "Nowhere 2020",
         "title": "A made-up paper: with a title that is long enough for two lines", "url": "https://example.org/made",
     },
     "profiles": {"nursery": "grown here"},
@@ -102,7 +103,7 @@ def _run(key: str, k: int) -> RunResult:
         ids=frozenset("ab"),
         settings={"protocol": "free", "k": k},
         metrics={
-            "scores": {"ppl": 4.5, **scores, "m20": None, "m21": None},
+            "scores": {"ppl": 4.5, **scores, **dict.fromkeys(("m20", "m21"), None if k == 32 else 7.5)},
             "intervals": {name: [value - 1.5, value + 1.5] for name, value in scores.items()},
             "undefined": {"m20": "no reference rhymes", "m21": HOSTILE},
             "signatures": {"ppl": "ppl|n:400"},
@@ -126,6 +127,15 @@ def _row() -> RunResult:
     )  # fmt: skip
 
 
+class MadeSegments(RunSegments):
+    """Segments with a score of no registered family."""
+
+    @property
+    def metrics(self) -> list[tuple[Metric, list[str]]]:
+        """One metric, m0."""
+        return [(Metric("m0", ratio(0, 1), "m0"), ["m0.0", "m0.1"])]
+
+
 def _texts(key: str, title: str, heads: str = "") -> RunTexts:
     """Items whose scores rise with their number; the text of item 7 is hostile."""
     places = range(ITEMS)
@@ -138,4 +148,4 @@ def _texts(key: str, title: str, heads: str = "") -> RunTexts:
         }
     )  # fmt: skip
     table = outputs[["id", "seed", "sample"]].assign(**{"m0.0": [float(place) for place in places], "m0.1": 1.0})
-    return RunTexts(key, title, "en", outputs, RunSegments(table, lambda _: (Metric("m0", ratio(0, 1), "m0"),)))
+    return RunTexts(key, title, "en", outputs, MadeSegments(table, "made"))

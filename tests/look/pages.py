@@ -1,11 +1,12 @@
 """The report's pages in headless Chromium; `make look` runs this, `make test` does not.
 
 The pages are those of a made-up site in which everything occurs, and those of `reports/` if there are any. Screenshots
-at both widths are left in `build/look`.
+at all widths are left in `build/look`.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -20,9 +21,9 @@ from made_site import ITEMS, write_site
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "build" / "look"
-WIDTHS = (1300, 400)
-#: The width of a sheet between its margins: A4 landscape, 273 mm at 96 pixels an inch.
-PAPER = 1031
+WIDTHS = (1800, 1300, 400)
+#: The width of a sheet between its margins: A4, 186 mm at 96 pixels an inch; and the most sheets of a paper.
+PAPER, SHEETS = 703, 20
 REPORTS = sorted((ROOT / "reports").glob("**/*.html"))
 MADE = ("index.html", "made/index.html", "made/items.html")
 Open = Callable[..., Page]
@@ -96,9 +97,46 @@ def test_on_paper_nothing_is_folded_or_cut_or_to_be_clicked(site: Path, open_pag
     )
     assert not page.evaluate(
         "[...document.querySelectorAll('details :not(summary)')].filter("
-        "each => !each.closest('[hidden]') && each.textContent.trim() && !each.getClientRects().length).length"
+        "each => !each.closest('[hidden], .screen') && each.textContent.trim() && !each.getClientRects().length).length"
     )
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("/index.html") or name == "index.html"])
+def test_a_paper_is_printed_on_few_sheets(site: Path, open_page: Open, name: str) -> None:
+    printed = open_page(pages(site)[name]).pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= SHEETS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_navigation_stays_in_sight(site: Path, open_page: Open, name: str) -> None:
+    for width in WIDTHS:
+        page = open_page(pages(site)[name], width)
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+        box = page.locator("nav.bar").bounding_box()
+        assert box and 0 <= box["y"] < 50
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_heading_of_a_table_breaks_inside_a_word(site: Path, open_page: Open, name: str) -> None:
+    """A word that breaks has boxes on several lines."""
+    page = open_page(pages(site)[name], PAPER)
+    for media in ("screen", "print"):
+        page.emulate_media(media=media)
+        broken = page.evaluate(
+            """[...document.querySelectorAll('thead th')].filter(each => each.checkVisibility()).flatMap(each => {
+                const walker = document.createTreeWalker(each, NodeFilter.SHOW_TEXT), found = []
+                for (let text; (text = walker.nextNode());)
+                    for (const { 0: word, index } of text.data.matchAll(/[^\\s_/-]+/g)) {
+                        const range = document.createRange()
+                        range.setStart(text, index), range.setEnd(text, index + word.length)
+                        const tops = [...range.getClientRects()].map(box => Math.round(box.top))
+                        if (new Set(tops).size > 1) found.push(word)
+                    }
+                return found
+            })"""
+        )
+        assert not broken
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

@@ -1,29 +1,26 @@
-"""README's picture: the last item with trees of GuiG's report. `make picture` writes docs/report.png."""
+"""README's picture: the demo with a verse by the released model. `make picture` writes docs/demo.png."""
 
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
+from demo_server import ROOT, served
 from playwright.sync_api import sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE, PICTURE = ROOT / "reports/guig/index.html", ROOT / "docs/report.png"
-WIDTH, MARGIN = 1100, 16
+PICTURE = ROOT / "docs/demo.png"
+WIDTH, MARGIN = 1000, 16
 
 
 def main() -> None:
-    """Write the picture from the reports of the nursery."""
-    with sync_playwright() as playwright:
+    """Write the picture."""
+    with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": 900})
-        page.goto(PAGE.as_uri())
-        # The nursery's scores are no evidence, and differ between processors.
-        page.add_style_tag(content=".scores-of { display: none !important }")
-        item, trees = (page.locator(f"#trees {part}").last.bounding_box() for part in (".item", ".trees"))
-        assert item is not None and trees is not None
-        top, bottom = item["y"] - MARGIN, trees["y"] + trees["height"] + MARGIN
-        clip = {"x": 0, "y": top, "width": WIDTH, "height": bottom - top}
+        page.goto(address)
+        page.locator(".verse").first.wait_for(timeout=120_000)
+        command = page.locator(".typed code").first.bounding_box()
+        assert command is not None
+        clip = {"x": 0, "y": 0, "width": WIDTH, "height": command["y"] + command["height"] + MARGIN}
         page.screenshot(path=PICTURE, full_page=True, clip=clip)  # type: ignore[arg-type]
         browser.close()
 

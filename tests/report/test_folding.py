@@ -84,3 +84,22 @@ def test_reasons_have_letters_in_their_order_and_what_needs_none_has_none() -> N
 def test_letters_go_on_after_z() -> None:
     cells = tuple(Reading(None, why=f"reason {place}") for place in range(28))
     assert list(notes_of([Line("run", "a", (), "", cells)]).values())[24:] == ["y", "z", "aa", "ab"]
+
+
+def test_columns_of_dashes_are_left_out_and_named_with_their_reason(toy: Printed, a_run: MakeRun) -> None:
+    metrics = {"scores": {"format_f1": 98.5}, "undefined": {"ppl_released": "no judge"}}
+    folded = _folded(toy, a_run(metrics=metrics))
+    assert [column.heading for column in folded.shown.columns] == ["Format Ma-F1"]
+    assert all(len(line.cells) == 1 for line in folded.shown.lines)
+    assert folded.unmeasured == "Columns without a number here: PPL Test (no judge)."
+    assert len(folded.rest.columns) == 2 and folded.unmeasured in render_markdown(build(toy, [a_run(metrics=metrics)]))
+
+
+def test_a_column_with_a_printed_number_beside_ours_stays(toy: Printed, a_run: MakeRun) -> None:
+    metrics = {"scores": {"format_f1": 98.5}}
+    folded = _folded(toy, a_run(metrics=metrics, profile="small"))
+    assert len(folded.shown.columns) == 2 and folded.unmeasured == ""
+
+
+def test_a_table_of_nothing_but_dashes_keeps_its_columns(toy: Printed, a_run: MakeRun) -> None:
+    assert len(_folded(toy, a_run(metrics={"scores": {}})).shown.columns) == 2

@@ -67,6 +67,13 @@ def test_a_score_is_that_of_the_first_text_and_an_undefined_or_corpus_score_is_n
     assert [output and output.scores for output in items.outputs[0]] == [(4.0,)]
 
 
+def test_a_template_to_be_polished_is_a_text_and_one_to_be_expanded_a_tree(pairs: Printed) -> None:
+    rows = [("a", 1, 0, "one"), ("b", 1, 0, "two")]
+    items = items_of(pairs, [_run("one", rows, template=["_a _#", "(S (NP) (VP))"])])
+    assert items.given == {"template": ("_a _#", "")}
+    assert [trees_of(items, place) for place in (0, 1)] == [[], [("one: template", "(S (NP) (VP))")]]
+
+
 SAT = Path(__file__).parents[2] / "papers" / "printed" / "sat.yaml"
 
 

@@ -11,11 +11,11 @@ import pytest
 from espalier.io.errors import ArtifactError
 from espalier.report.build import build
 from espalier.report.html import render_index
-from espalier.report.items import Items
+from espalier.report.items import Items, Output
 from espalier.report.links import Links
 from espalier.report.numbers_files import render_csv
 from espalier.report.printed import Printed, Row, RunRef
-from espalier.report.results import CorpusResult, RunResult
+from espalier.report.results import Comparison, CorpusResult, RunResult
 from espalier.report.summary import read_summary, summary_json, summary_of
 
 MakeRun = Callable[..., RunResult]
@@ -57,6 +57,29 @@ def test_a_summary_has_the_table_of_trained_runs_although_rows_and_corpora_come_
     report = build(pairs.model_copy(update={"tables": before[:1]}), [copy])
     table = summary_of(report, Items()).table
     assert table is not None and [line.cells[0].value for line in table.lines if line.kind == "row"] == [20.0]
+
+
+def test_the_index_has_texts_and_verdicts_before_tables(pairs: Printed, pair_runs: list[RunResult]) -> None:
+    comparison = Comparison(
+        one="guided", other="plain", metric="bleu", profile="nursery", difference=2.0, low=1.0, high=3.0, p=0.02,
+        seeds=(3, 3), clusters=32, segments=40,
+    )  # fmt: skip
+    paper = pairs.paper.model_copy(update={"shown": ("guided",)})
+    report = build(pairs.model_copy(update={"paper": paper}), pair_runs, comparisons=[comparison])
+    output = Output(("the red hen",), {"guide": "(S (NP (DT) (JJ) (NN)))"}, "", (50.0,))
+    items = Items(
+        ids=("a",), given={"source": ("a hen",)}, runs=(("guided", "Guided"),), languages=("en",),
+        outputs=((output,),), scores=(pairs.columns["bleu"],),
+    )  # fmt: skip
+    summary = summary_of(report, items)
+    assert summary.claims == (("holds", "Guiding serves the meaning.", report.orderings[0].evidence),)
+    assert read_summary(json.loads(json.dumps(summary_json(summary))), "here") == summary
+    page = render_index([summary], [], LINKS)
+    places = [
+        page.index(each)
+        for each in ("the red hen", '<ul class="tree">', ">holds</b>", '<section id="tables">', "<table")
+    ]
+    assert places == sorted(places)
 
 
 def test_the_index_names_papers_without_a_report_and_links_to_the_others(toy: Printed) -> None:

@@ -19,6 +19,7 @@ from espalier.cli import streams
 from espalier.cli.check import Check
 from espalier.cli.command import add
 from espalier.cli.commands import COMMANDS
+from espalier.cli.demo.command import demo
 from espalier.cli.failures import UsageError, failure
 from espalier.cli.grammar import Grammar
 from espalier.cli.models import models
@@ -38,6 +39,7 @@ Examples:
   espalier chat
   espalier check --format '5,5。7,5。' --rhyme AA '江上一灯明，照我过长桥。月落山空人未睡，风雪满归船。'
   espalier grammar --tune 卜算子 --group 4 > grammar.lark
+  espalier demo
 """
 
 app = typer.Typer(
@@ -50,6 +52,7 @@ app = typer.Typer(
 # The order in the help, before the stages. `add_typer` would list these commands after the stages.
 for _command in (*COMMANDS, Check, Grammar):
     add(app, _command)
+app.command()(demo)
 
 #: The commands that write files and print nothing that another program reads.
 FILES: set[str] = set()

@@ -18,15 +18,23 @@ class Folded:
         shown: rows with measured runs, and rows without a trained model.
         rest: printed rows without a run, missing runs, and printed numbers that `shown` leaves out. Every line of the
             table is in one part; the label of a row may be in both.
+        left_out: the columns in which no row of `shown` has a number, which it leaves out: (why, headings).
     """
 
     shown: Table
     rest: Table
+    left_out: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def measured(self) -> bool:
         """Whether the table has a measured run."""
         return any(line.kind in _MEASURED for line in self.shown.lines)
+
+    @property
+    def unmeasured(self) -> str:
+        """The columns that are left out, with the reason, as a sentence; "" if there are none."""
+        parts = [f"{', '.join(headings)} ({why})" for why, headings in self.left_out]
+        return f"Columns without a number here: {'; '.join(parts)}." if parts else ""
 
     @property
     def summary(self) -> str:
@@ -59,7 +67,23 @@ def fold(table: Table) -> Folded:
         shown += [_without_numbers(head) if apart else head, *(line for line in followers if line.kind != "absent")]
         if apart or absent:
             rest += [head if apart else _without_numbers(head), *absent]
-    return Folded(replace(table, lines=tuple(shown)), replace(table, lines=tuple(rest)))
+    narrowed, left_out = _without_empty_columns(replace(table, lines=tuple(shown)))
+    return Folded(narrowed, replace(table, lines=tuple(rest)), left_out)
+
+
+def _without_empty_columns(table: Table) -> tuple[Table, tuple[tuple[str, tuple[str, ...]], ...]]:
+    """The table without columns of dashes, and these by the reason that their first row has; all if all are empty."""
+    full = [any(line.cells[place].value is not None for line in table.lines) for place in range(len(table.columns))]
+    if all(full) or not any(full):
+        return table, ()
+    reasons = dict[str, list[str]]()
+    for place in (place for place, has in enumerate(full) if not has):
+        whys = (line.cells[place].why for line in table.lines if line.kind in _MEASURED)
+        reasons.setdefault(next(filter(None, whys), UNSAID), []).append(table.columns[place].heading)
+    kept = [place for place, has in enumerate(full) if has]
+    lines = (replace(line, cells=tuple(line.cells[place] for place in kept)) for line in table.lines)
+    narrowed = replace(table, columns=tuple(table.columns[place] for place in kept), lines=tuple(lines))
+    return narrowed, tuple((why, tuple(headings)) for why, headings in reasons.items())
 
 
 def _compared(head: Line, ours: Sequence[Line]) -> bool:

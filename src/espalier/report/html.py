@@ -12,7 +12,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from espalier.io.errors import EspalierError
 from espalier.report.build import Report
 from espalier.report.figures import loss_figures, study_figure
 from espalier.report.folding import fold, letter_of, notes_of
@@ -21,54 +20,8 @@ from espalier.report.links import Links
 from espalier.report.results import CorpusResult, in_words
 from espalier.report.summary import Summary
 from espalier.report.tables import BLANK, KEY, NURSERY, arrow, margin, number, value_of
+from espalier.report.trees import constituents_html, dependencies_html
 from espalier.report.verdicts import SEEDS, SIGNIFICANT, probability
-from espalier.syntax.constituency import read_tree, write_tree
-from espalier.syntax.dependency import children, mistake
-
-_TOKEN = re.compile(r"\(([^ ()]+)|([^ ()]+)|\)")
-
-
-def constituents_html(text: str) -> Markup:
-    """A constituency tree, with words or cut, from its Penn string; the string itself if it is not a tree.
-
-    A constituent is an item with its label and the list of its children.
-    """
-    try:
-        text = write_tree(read_tree(text, words=False))
-    except EspalierError:
-        return Markup("<code>{}</code>").format(text)
-    parts = ['<ul class="tree">']
-    for label, word in _TOKEN.findall(text):
-        if label:
-            parts.append(f"<li><span>{escape(label)}</span><ul>")
-        elif word:
-            parts.append(f'<li><span class="word">{escape(word)}</span></li>')
-        else:
-            parts.append("</ul></li>")
-    return Markup("".join([*parts, "</ul>"]).replace("<ul></ul>", ""))
-
-
-def dependencies_html(words: Sequence[str], heads: Sequence[int]) -> Markup:
-    """A dependency tree from the heads of its words, from 1, with 0 for a root; "" if they do not form a tree.
-
-    An item has the list of its left dependents, its word, and the list of its right dependents: words keep their order.
-    """
-    if len(words) != len(heads) or mistake(heads):
-        return Markup("")
-    below = children(heads)
-    parts = ['<ul class="tree heads">']
-    # A stack of what remains to be written: text, or the subtree of a word.
-    rest: list[str | int] = ["</ul>", *reversed(below[0])]
-    while rest:
-        item = rest.pop()
-        if isinstance(item, str):
-            parts.append(item)
-            continue
-        left, right = ([child for child in below[item] if (child < item) == before] for before in (True, False))
-        rest += ["</ul></li>", *reversed(right)]
-        rest += [f'</ul><span class="word">{escape(words[item - 1])}</span><ul>', *reversed(left), "<li><ul>"]
-    return Markup("".join(parts).replace("<ul></ul>", ""))
-
 
 #: Rhyme letters beyond these share their colours.
 _HUES = "abcdefg"
@@ -139,9 +92,14 @@ def _render(template: str, **values: object) -> str:
         number=number, value_of=value_of, margin=margin, arrow=arrow, letter_of=letter_of, notes_of=notes_of,
         hue=_hue, share=_share, probability=probability, constituents=constituents_html, dependencies=_dependencies,
         trees_of=trees_of, in_words=in_words, blank=BLANK, key=KEY, nursery=NURSERY, widest=WIDEST,
-        significant=SIGNIFICANT, needed=SEEDS,
+        significant=SIGNIFICANT, needed=SEEDS, breakable=_breakable,
     )  # fmt: skip
     return environment.get_template(template).render(values).lstrip()
+
+
+def _breakable(name: str) -> Markup:
+    """A name that a line may break after its underscores and slashes, and nowhere else."""
+    return Markup(re.sub(r"([_/])(?=.)", r"\1<wbr>", str(escape(name))))
 
 
 def _has_trees(items: Items, place: int) -> bool:

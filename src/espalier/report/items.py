@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 #: Columns of outputs that belong to an item, with their labels: texts, and constituency trees.
-GIVEN: Final = {"tune": "tune", "format": "format", "source": "source", "reference": "reference"}
+GIVEN: Final = {
+    "tune": "tune", "format": "format", "rhyme": "rhyme", "template": "template",
+    "source": "source", "reference": "reference",
+}  # fmt: skip
 GIVEN_TREES: Final = {"source_tree": "source", "reference_tree": "reference"}
 #: Constituency trees of an output: the requested one, and its own parse.
 OUTPUT_TREES: Final = {"template": "template", "guide": "guide", "tree": "output"}
@@ -67,7 +70,7 @@ class Items:
     Attributes:
         given: given texts of each item, by label.
         trees: constituency trees of each item, by label.
-        runs: (key, title) of each run.
+        runs: (key, title) of each run; `languages` has the language of each.
         scores: columns of scores. Each has a score for at least one item.
         of_reference: headings of scores that belong to the reference, not to the output.
         total: number of all items; `ids` are a sample at even distances.
@@ -77,6 +80,7 @@ class Items:
     given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     trees: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     runs: tuple[tuple[str, str], ...] = ()
+    languages: tuple[Language, ...] = ()
     outputs: tuple[tuple[Output | None, ...], ...] = ()
     scores: tuple[Column, ...] = ()
     of_reference: tuple[str, ...] = ()
@@ -117,7 +121,8 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
         table = run.outputs[run.outputs["seed"] == run.outputs["seed"].min()].sort_values("sample", kind="stable")
         first = _first_of(table)
         for name, label in GIVEN.items():
-            given.setdefault(label, {}).update(_texts(first, name, run.language))
+            texts = _texts(first, name, run.language)
+            given.setdefault(label, {}).update({id_: texts[id_] for id_ in texts.keys() - _trees(texts).keys()})
         for name, label in GIVEN_TREES.items():
             trees.setdefault(label, {}).update(_texts(first, name))
         by_run.append(_outputs(run, rows, table, [known.get(heading, {}) for heading in shown]))
@@ -128,6 +133,7 @@ def items_of(printed: Printed, runs: Sequence[RunTexts], characters: int = MAX_C
         given={label: tuple(texts.get(id_, "") for id_ in kept) for label, texts in given.items() if texts},
         trees={label: tuple(texts.get(id_, "") for id_ in kept) for label, texts in trees.items() if texts},
         runs=tuple((run.key, title) for run, title in zip(runs, _titles(runs), strict=True)),
+        languages=tuple(run.language for run in runs),
         outputs=tuple(tuple(outputs.get(id_) for id_ in kept) for outputs in by_run),
         scores=tuple(columns[heading] for heading in shown),
         of_reference=tuple(heading for heading in shown if _of_reference(named[heading], metrics)),
@@ -159,7 +165,7 @@ def _outputs(
     texts: dict[str, list[str]] = {}
     for id_, text in zip(table["id"], table["text"], strict=True):
         texts.setdefault(id_, []).append(_joined(str(text), run.language))
-    trees = {label: {**_texts(rows, name), **_texts(first, name)} for name, label in OUTPUT_TREES.items()}
+    trees = {label: _trees({**_texts(rows, name), **_texts(first, name)}) for name, label in OUTPUT_TREES.items()}
     heads = _texts(first, "heads")
     return {
         id_: Output(
@@ -217,6 +223,11 @@ def _texts(rows: pd.DataFrame, name: str, language: Language = "en") -> dict[str
     if name not in rows:
         return {}
     return {str(id_): _joined(text, language) for id_, text in rows[name].astype(str).items() if text}
+
+
+def _trees(texts: Mapping[str, str]) -> dict[str, str]:
+    """Those of the texts that are trees: a template to be expanded is one, a template to be polished is not."""
+    return {id_: text for id_, text in texts.items() if text.startswith("(")}
 
 
 def _joined(text: str, language: Language) -> str:

@@ -17,14 +17,14 @@ def render_markdown(report: Report) -> str:
     """
     folded = [fold(table) for table in report.tables]
     parts = [f"{KEY}\n"]
-    parts += [_table(each.shown, each.shown.caption) for each in folded if each.measured]
+    parts += [_table(each.shown, each.shown.caption, each.unmeasured) for each in folded if each.measured]
     parts += [_orderings(report.orderings)] if report.orderings else []
     parts += map(_hyperparameters, report.hyperparameters)
     parts += [_table(each.rest, f"{each.rest.caption}: {each.summary}") for each in folded if each.summary]
     return "\n".join(parts)
 
 
-def _table(table: Table, caption: str) -> str:
+def _table(table: Table, caption: str, unmeasured: str = "") -> str:
     headings = [f"{column.group} {column.name} {arrow(column.better)}".split() for column in table.columns]
     rows = [["", *(" ".join(words) for words in headings)], [":--", *("--:" for _ in headings)]]
     notes = notes_of(table.lines)
@@ -32,7 +32,7 @@ def _table(table: Table, caption: str) -> str:
         rows.append([_label(line), *(_cell(line, index, table, notes) for index in range(len(headings)))])
     grid = grid_of(rows)
     reasons = " ".join(f"({letter}) {_plain(reason)}." for reason, letter in notes.items())
-    note = "".join(f"\n{text}\n" for text in (reasons, table.note, table.legend) if text)
+    note = "".join(f"\n{text}\n" for text in (reasons, unmeasured, table.note, table.legend) if text)
     return f"**{table.title}.** {caption}\n\n{grid}\n{note}"
 
 

@@ -256,11 +256,16 @@ class PrintedHyperparameters(Strict):
 
 
 class Paper(Strict):
-    """The subject of the report: the `name` of the system, and its page in `docs`, "" for none."""
+    """The subject of the report.
+
+    `name` is that of the system, `docs` its page in the folder of this name, "" for none. The page over all papers
+    shows texts of the first run of `shown` that there is.
+    """
 
     key: str
     name: str = ""
     docs: str = ""
+    shown: tuple[str, ...] = ()
     title: str
     authors: str
     venue: str

@@ -1,4 +1,4 @@
-"""The overview of one paper for the page over all papers: main table, claims by verdict, and size."""
+"""The overview of one paper for the page over all papers: best texts, claims by verdict, main table, and size."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from espalier.report.build import Report
 from espalier.report.folding import fold
 from espalier.report.items import Items
 from espalier.report.printed import Paper
+from espalier.report.showpieces import Showpieces, showpieces_of
 from espalier.report.tables import Table
 
 #: Largest number of columns of the main table on this page.
@@ -26,8 +27,10 @@ class Summary:
         table: the measured part of the first table in which a trained run has a number; else of the first table with
             any measured number; None if there is none.
         verdicts: (verdict, number of claims).
+        claims: (verdict, claim, evidence) of each claim about runs that were made.
         runs: number of runs; `missing` is the number of table places without a run.
         items: number of test items to browse.
+        showpieces: the best texts of the system; None without scored texts.
     """
 
     paper: Paper
@@ -37,6 +40,8 @@ class Summary:
     runs: int
     missing: int
     items: int
+    claims: tuple[tuple[str, str, str], ...] = ()
+    showpieces: Showpieces | None = None
 
 
 def summary_of(report: Report, items: Items) -> Summary:
@@ -52,6 +57,12 @@ def summary_of(report: Report, items: Items) -> Summary:
         runs=sum(bool(run.model) for run in report.runs),
         missing=len(report.missing),
         items=len(items.ids),
+        claims=tuple(
+            (ordering.verdict, ordering.claim, ordering.evidence)
+            for ordering in report.orderings
+            if ordering.verdict != "not computed"
+        ),
+        showpieces=showpieces_of(items, report.paper.shown),
     )
 
 
