@@ -131,7 +131,7 @@ def _on_test(profile: str) -> Mapping[str, tuple[int, int]]:
     scored = {key for key, run in runs.items() if (folder / layout.details(run.paper, key)).exists()}
     tested = Counter(runs[key].paper for key in runs if runs[key].split == "test" and key in scored)
     untried = Counter(runs[key].paper for key in without_dev_score(runs, scored))
-    return {paper: (count, untried[paper]) for paper, count in tested.items()}
+    return {paper: (tested[paper], untried[paper]) for paper in _checked(profile).reports if tested[paper]}
 
 
 @cache
