@@ -19,7 +19,7 @@ import yaml
 from espalier.cli.progress import say
 from espalier.corpora.filters import Filters, screen, why_none
 from espalier.corpora.guess.guess import Guess, guess
-from espalier.corpora.guess.uses import TREEBANKS, service_of
+from espalier.corpora.guess.uses import CUTS, SPACES, TREEBANKS, WORDS, service_of
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Pair, Quarantined, Record
 from espalier.inference.registry import reads_trees
@@ -206,11 +206,11 @@ def _model_like(params: Params, reader: str, language: Language) -> tuple[str, s
 
 def _cutting(params: Params, parser: str | None, name: str, paths: list[str]) -> str | None:
     """The parser, or one more that cuts texts into words, if this one takes what stands between spaces for words."""
-    if parser is None or params.parsers[parser].options.get("words") != "spaces":
+    if parser is None or params.parsers[parser].options.get(CUTS) != SPACES:
         return parser
     own = f"{name}_tags"
     copied = read_yaml(PARAMS)["parsers"][parser]
-    insert({f"parsers.{own}": {**copied, "options": {**copied["options"], "words": "penn"}}})
+    insert({f"parsers.{own}": {**copied, "options": {**copied["options"], CUTS: WORDS}}})
     paths.append(f"parsers.{own}")
     return own
 

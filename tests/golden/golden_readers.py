@@ -196,8 +196,8 @@ def pairs(folder: Path) -> Any:
     return read("pairs", {"mine": files}, columns=columns, labels=[1])
 
 
-def sentences(folder: Path) -> Any:
-    return read("sentences", {"mine": put(folder, {"a.csv": TABLE})}, columns={"text": "first"})
+def texts(folder: Path) -> Any:
+    return read("text_table", {"mine": put(folder, {"a.csv": TABLE})}, columns={"text": "first"})
 
 
 def verse(folder: Path) -> Any:
@@ -277,7 +277,7 @@ COMPONENTS = {
     "readers.lrc": lrc,
     "readers.mrg": mrg,
     "readers.pairs": pairs,
-    "readers.sentences": sentences,
+    "readers.text_table": texts,
     "readers.verse": verse,
     "readers.lines": lines,
     "readers.mrpc": lambda folder: read("mrpc", {"news": paraphrases(folder)["news"]}),

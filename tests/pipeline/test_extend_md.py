@@ -281,9 +281,9 @@ def test_every_reader_is_named_and_the_options_of_those_of_own_files_are_its_own
 
 
 def test_bad_input_gives_the_lines_of_the_page(tmp_path: Path, cli: Cli) -> None:
-    for name in (layout.PARAMS, layout.VERSIONS, layout.CATALOGUE):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
+    for file in (layout.PARAMS, layout.VERSIONS, layout.CATALOGUE):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, tmp_path / file)
     (tmp_path / "mydata").mkdir()
     files = {
         "two.tsv": b"a dog ran\ta dog was running\n" * 2, "gb.csv": "source,target\n灯亮,灯明\n".encode("gb18030"),

@@ -97,10 +97,10 @@ def test_a_look_alone_changes_nothing_and_a_corpus_alone_has_no_model(folder: Pa
 def test_given_options_come_before_guessed_ones(folder: Path, cli: Cli) -> None:
     questions(folder)
     changes = ("-S", "options={columns: {text: question2}}", "-S", "filters.max_words=9")
-    answer = cli(folder, "new", "corpus", "mydata/Questions (1).csv", "--reader", "sentences", "--alone", *changes)
+    answer = cli(folder, "new", "corpus", "mydata/Questions (1).csv", "--reader", "text_table", "--alone", *changes)
     assert (answer.status, answer.err) == (0, "")
     found = sections(folder, "questions_1")["corpora"]
-    assert (found["reader"], found["options"]) == ("sentences", {"columns": {"text": "question2"}})
+    assert (found["reader"], found["options"]) == ("text_table", {"columns": {"text": "question2"}})
     assert found["filters"] == {"deduplicate": True, "max_words": 9}
     assert "rows: 402; records: 400" in answer.out and "1 wrong number of fields" in answer.out
 

@@ -65,7 +65,7 @@ FAMILIES = {
     "pairs, jsonl": Family("pairs", {"a.jsonl": b'{"source": "a", "target": "b", "same": 0.5}\n' * 2},
                            {"columns": {"source": "source", "target": "target", "label": "same"}, "least": 0.5}),
     "pairs, utf-16": Family("pairs", {"a.csv": "the lamp,灯\n".encode("utf-16")}, {"encoding": "utf-16"}),
-    "sentences": Family("sentences", {"a.csv": "the lamp\n灯\n".encode("gb18030")}, {"encoding": "gb18030"}),
+    "texts": Family("text_table", {"a.csv": "the lamp\n灯\n".encode("gb18030")}, {"encoding": "gb18030"}),
     "verse": Family("verse", {"a.json": text([{"title": "T", "paragraphs": ["灯亮。桥边？", "a"]}] * 2)},
                     {"columns": {"text": "paragraphs", "title": "title"}, "language": "zh", "simplified": True}),
     "lines": Family("lines", {"a.txt": "the lamp\n灯亮。\n".encode()}),

@@ -105,7 +105,7 @@ def test_fields_inside_other_fields_and_a_list_inside_a_file_are_named_by_their_
     assert sides(found) == [("The lamp is lit.", "3", "7")]
     assert reasons(found) == {"mine/a/2": "no translation.en", "mine/a/3": "no names of fields"}
     by_id = put(tmp_path / "b", a__json=json.dumps({"x": {"text": "one"}, "y": {"text": "two"}}))
-    assert [row.target for row in rows("sentences", by_id, columns={"text": "text"}) if isinstance(row, Sentence)] == [
+    assert [row.target for row in rows("text_table", by_id, columns={"text": "text"}) if isinstance(row, Sentence)] == [
         "one", "two",
     ]  # fmt: skip
 

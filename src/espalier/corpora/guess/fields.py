@@ -93,12 +93,12 @@ def fields_of(values: Mapping[str, Sequence[Any]]) -> Fields:
     if found is None:
         raise DataError(
             f"which of the fields {', '.join(values)[:120]} are texts cannot be told", file="new corpus",
-            remedy="say it: --reader pairs -S 'options.columns={source: NAME, target: NAME}', or --reader sentences or "
-            "verse with {text: NAME}",
+            remedy="say it: --reader pairs -S 'options.columns={source: NAME, target: NAME}', or --reader text_table "
+            "or verse with {text: NAME}",
         )  # fmt: skip
     group = {key: name for key in ("group",) if (name := _first(key, list(values))) is not None}
     if found != verse and not _has_lines(values[found]):
-        return Fields("sentences", {"text": found, **group}, {}, notes)
+        return Fields("text_table", {"text": found, **group}, {}, notes)
     facts = {key: name for key in ("title", "author") if (name := _first(key, list(values))) is not None}
     return Fields("verse", {"text": found, **facts, **group}, {}, notes)
 

@@ -10,6 +10,8 @@ from espalier.corpora.records import Pair, Sentence, Verse
 
 #: The readers whose records have gold trees, and the backend of the parser that is trained on such trees.
 TREEBANKS: Final[Mapping[str, str]] = {"mrg": "benepar", "conllu": "spacy"}
+#: The option of a parser that cuts texts as people write them, and its value that takes spaces for borders of words.
+CUTS, SPACES, WORDS = "words", "spaces", "penn"
 
 
 def service_of(reader: str, language: str) -> str | None:

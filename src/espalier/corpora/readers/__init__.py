@@ -116,7 +116,7 @@ READERS: Final = Registry[Reader](
         "mrg": Reader(Sentence, "espalier.corpora.readers.penn:read_mrg"),
         "pairs": Reader(Pair, "espalier.corpora.readers.tables:read_pairs"),
         "poems": Reader(Verse, "espalier.corpora.readers.poems:read"),
-        "sentences": Reader(Sentence, "espalier.corpora.readers.tables:read_sentences"),
+        "text_table": Reader(Sentence, "espalier.corpora.readers.tables:read_texts"),
         "tsv": Reader(Pair, "espalier.corpora.readers.tables:read_tsv"),
         "verse": Reader(Verse, "espalier.corpora.readers.tables:read_verse"),
         # The nursery's grammars.

@@ -113,7 +113,7 @@ def _pairs(
             yield pair_of(row.id, *sides, origin=row.origin, language=language, group=group)
 
 
-def read_sentences(
+def read_texts(
     folders: Mapping[str, Path], *, language: str, columns: Columns = ("text",), **framing: Unpack[Framing]
 ) -> Iterator[Sentence | Quarantined]:
     """Sentences from rows of CSV, TSV, JSON Lines or JSON.
@@ -129,8 +129,8 @@ def read_sentences(
     Raises:
         ConfigError, DataError: as in the reader `pairs`.
     """
-    named = _named(columns, SENTENCE, 1, "sentences")
-    for row in _fields(own_rows(folders, "sentences", framing, header=isinstance(columns, Mapping)), columns, named):
+    named = _named(columns, SENTENCE, 1, "text_table")
+    for row in _fields(own_rows(folders, "text_table", framing, header=isinstance(columns, Mapping)), columns, named):
         if isinstance(row, Quarantined):
             yield row
         else:
