@@ -219,13 +219,27 @@ def _system_line(
     for criterion in sample.protocol.criteria:
         ratings = rated[criterion, system]
         for name, value in measure_names(sample, criterion).items():
-            measures[name] = mean_of(ratings) if value is None else _percent(share_of(ratings, value))
+            mean = _within(mean_of(ratings), _range(sample, criterion))
+            measures[name] = mean if value is None else _percent(share_of(ratings, value))
         if sample.protocol.design != "best_worst":
             counts, inputs = _counts(sample, criterion, [cell for cell in own if cell.criterion == criterion])
             kappa[criterion] = agreement("kappa", counts, inputs, ordered=True, resamples=resamples)
     texts = sum(source.system == system for item in sample.items if item.repeats is None
                 for sources in item.sources for source in sources)  # fmt: skip
     return SystemLine(system, texts, sample.empty.get(system, 0), measures, kappa)
+
+
+def _range(sample: Sample, criterion: str) -> tuple[int, int]:
+    """The least and the largest value of a rating."""
+    values = sample.protocol.criteria[criterion].values or (-1, 1)
+    return values[0], values[-1]
+
+
+def _within(estimate: Estimate, bounds: tuple[int, int]) -> Estimate:
+    """The estimate of a mean, whose interval has nothing that no mean can be."""
+    if estimate.low is None or estimate.high is None:
+        return estimate
+    return replace(estimate, low=max(estimate.low, bounds[0]), high=min(estimate.high, bounds[1]))
 
 
 def _percent(estimate: Estimate) -> Estimate:
