@@ -9,8 +9,7 @@ from typing import Any, Final
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import words_of
 from espalier.datasets.registry import ENCODINGS
-from espalier.inference.export import Added
-from espalier.inference.folder import save_system
+from espalier.inference.folder import Added, save_system
 from espalier.inference.registry import SERVICES, reads_trees, service, services_of
 from espalier.inference.released import released_for, released_names
 from espalier.inference.requests import Options

@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from espalier.inference.folder import CARD, CHECKSUMS, POSTS, SYSTEM, read_system, save_system
+from espalier.inference.folder import CARD, CHECKSUMS, POSTS, SYSTEM, Added, read_system, save_system
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.models.serialization import HUB_SHAPE, SHAPE, load_model, save_model, weights_files, weights_of
 from espalier.syntax.parsers.registry import export_parser
-
-
-@dataclass(frozen=True)
-class Added:
-    """What a profile knows of a model and its folder does not say; what is None stays as it is there.
-
-    Attributes:
-        default_for: services and languages, "generate.zh", for which the model is the default.
-        options: the model's own defaults of the options of its services.
-        posts: posts in words, over which the probability of a reply is averaged.
-        synthetic: whether the model learned from texts of a grammar.
-    """
-
-    default_for: Sequence[str] | None = None
-    options: Mapping[str, Mapping[str, Any]] | None = None
-    posts: Sequence[Sequence[str]] | None = None
-    synthetic: bool | None = None
 
 
 def export_system(

@@ -62,6 +62,23 @@ class Description:
     plugins: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Added:
+    """What a profile knows of a model and its folder does not say; what is None stays as it is there.
+
+    Attributes:
+        default_for: services and languages, "generate.zh", for which the model is the default.
+        options: the model's own defaults of the options of its services.
+        posts: posts in words, over which the probability of a reply is averaged.
+        synthetic: whether the model learned from texts of a grammar.
+    """
+
+    default_for: Sequence[str] | None = None
+    options: Mapping[str, Mapping[str, Any]] | None = None
+    posts: Sequence[Sequence[str]] | None = None
+    synthetic: bool | None = None
+
+
 def save_system(
     folder: Path,
     settings: Mapping[str, Any],
