@@ -149,7 +149,7 @@ def _is_textual(values: Sequence[Any]) -> bool:
     return bool(filled) and sum(map(_is_text, filled)) >= _TEXTUAL * len(filled)
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     if isinstance(value, list):
         return bool(value) and all(isinstance(each, str) for each in value)
     if not isinstance(value, str) or not has_words(value) or _number(value) is not None:

@@ -148,13 +148,15 @@ def _objects(rows: Sequence[Any]) -> tuple[Fields, list[str]]:
     return found, [line for row in rows for line in _strings(row, found)]
 
 
-def _strings(row: Any, found: Fields) -> list[str]:
+def _strings(row: object, found: Fields) -> list[str]:
     """The texts of a row of JSON."""
     if found.reader != "dialogues":
         read = [name for key, name in found.columns.items() if key in ("source", "target", "text")]
         return [line for name in read for line in lines_at(row, name) or ()]
     turns = value_at(row, found.options["turns"]) if "turns" in found.options else row
-    said = [value_at(turn, found.options["text"]) if "text" in found.options else turn for turn in turns or ()]
+    if not isinstance(turns, list):
+        return []
+    said = [value_at(turn, found.options["text"]) if "text" in found.options else turn for turn in turns]
     return [each for each in said if isinstance(each, str)]
 
 

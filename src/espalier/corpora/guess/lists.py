@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, Final
 
 from espalier.corpora.guess.fields import NAMES, Fields, fields_of, plain, words_in
@@ -16,7 +16,7 @@ SPEAKERS: Final = words_in("speaker role from user agent by who name")
 ASIDE: Final = words_in("system tool function")
 
 
-def place_of(value: Any, path: Sequence[str] = ()) -> tuple[str, ...] | None:
+def place_of(value: object, path: Sequence[str] = ()) -> tuple[str, ...] | None:
     """The keys at which the longest list of rows is; () if the file is the list, or maps ids to rows."""
     if isinstance(value, list):
         return tuple(path)
@@ -26,7 +26,7 @@ def place_of(value: Any, path: Sequence[str] = ()) -> tuple[str, ...] | None:
     if len(found) > 2 and len(found) == len(value) and len({type(each) for _, each in found}) == 1:
         return tuple(path)  # ids
     lists = [place for key, each in found if (place := place_of(each, (*path, key))) is not None]
-    return max(lists, key=lambda place: len(_at(value, place[len(path) :])), default=None)
+    return max(lists, key=lambda place: _size(value, place[len(path) :]), default=None)
 
 
 def guess_rows(rows: Sequence[Any]) -> Fields:
@@ -79,7 +79,8 @@ def _dialogues(turns: str, lists: Sequence[Sequence[Any]]) -> Fields:
     return Fields("dialogues", {}, options)
 
 
-def _at(value: Any, keys: Sequence[str]) -> Any:
+def _size(value: object, keys: Sequence[str]) -> int:
+    """The length of the list at these keys."""
     for key in keys:
-        value = value[key]
-    return value
+        value = value[key] if isinstance(value, Mapping) else None
+    return len(value) if isinstance(value, Sized) else 0

@@ -148,7 +148,7 @@ def _json_lines(text: str, file: Path) -> Iterator[Row]:
                 yield Row(number, None, "not valid JSON", line)
 
 
-def _listed(value: Any, within: str, file: Path) -> Iterator[Row]:
+def _listed(value: object, within: str, file: Path) -> Iterator[Row]:
     for key in filter(None, within.split(".")):
         if not isinstance(value, dict) or key not in value:
             raise DataError(f"no {within}", file=file, remedy="name the key of the list of rows: within")
@@ -161,7 +161,7 @@ def _listed(value: Any, within: str, file: Path) -> Iterator[Row]:
         yield Row(number, each, "", json.dumps(each, ensure_ascii=False))
 
 
-def value_at(value: Any, path: str) -> Any:
+def value_at(value: object, path: str) -> object:
     """What stands at a key of a mapping, or at keys inside with dots: "translation.en"; None if nothing does."""
     if isinstance(value, Mapping) and path in value:
         return value[path]
@@ -170,10 +170,10 @@ def value_at(value: Any, path: str) -> Any:
     return value
 
 
-def lines_at(value: Any, path: str) -> list[str] | None:
+def lines_at(value: object, path: str) -> list[str] | None:
     """The lines of a text, or of a list of texts, at a key; None if there is neither. Numbers are texts."""
     found = value_at(value, path)
-    parts: Sequence[Any] = found if isinstance(found, list) else [found]
+    parts: Sequence[object] = found if isinstance(found, list) else [found]
     if not all(isinstance(part, str | int | float) for part in parts):
         return None
     return [line for part in parts for line in str(part).split("\n")]

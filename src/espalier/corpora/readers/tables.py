@@ -219,7 +219,7 @@ def _fields(rows: Iterator[OwnRow], columns: Columns, named: Mapping[str, str]) 
             yield _Fields(id, origin, read, value_at(value, named["label"]) if "label" in named else None)
 
 
-def _label(value: Any) -> str:
+def _label(value: object) -> str:
     """A label as it is compared: numbers by their value, texts without regard to case."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -235,7 +235,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _unkept(value: Any, kept: set[str], least: float | None) -> str:
+def _unkept(value: object, kept: set[str], least: float | None) -> str:
     """The reason why a pair with this label is not kept; "" if it is."""
     if value is None or isinstance(value, dict | list) or not str(value).strip():
         return "no label"
