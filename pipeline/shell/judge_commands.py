@@ -44,7 +44,7 @@ def sample(
 
 @app.command()
 def score(
-    key: KeyOption,
+    key_file: KeyOption,
     files: Annotated[
         list[Path] | None,
         typer.Argument(resolve_path=True, help="The raters' files: JSON of pages, or CSV filled in. None: stand-ins."),
@@ -60,7 +60,7 @@ def score(
 ) -> None:
     """Check and merge raters' files: means, wins, agreement and claims, as a metric and on standard output."""
     enter(profile)
-    call("judge_score", files or [], key, leave_out=leave_out, incomplete=incomplete, json=json)
+    call("judge_score", files or [], key_file, leave_out=leave_out, incomplete=incomplete, json=json)
 
 
 @app.command()
@@ -78,7 +78,9 @@ def power(
     pilot: Annotated[
         list[Path] | None, typer.Option(resolve_path=True, help="A rater's file of a pilot; repeatable.")
     ] = None,
-    key: Annotated[Path | None, typer.Option("--key", resolve_path=True, help="The key of the pilot's sample.")] = None,
+    key_file: Annotated[
+        Path | None, typer.Option("--key", resolve_path=True, help="The key of the pilot's sample.")
+    ] = None,
     json: JsonOption = False,
     profile: ProfileOption = None,
 ) -> None:
@@ -86,13 +88,13 @@ def power(
     enter(profile)
     call(
         "judge_power", protocol, difference,
-        raters=raters, inputs=inputs, spread=sd or [], pilot=pilot or [], key=key, json=json,
+        raters=raters, inputs=inputs, spread=sd or [], pilot=pilot or [], key=key_file, json=json,
     )  # fmt: skip
 
 
 @app.command()
 def simulate(
-    key: KeyOption,
+    key_file: KeyOption,
     out: Annotated[Path, typer.Option(resolve_path=True, help="A new folder.")],
     quality: Annotated[
         list[str] | None, typer.Option(metavar="SYSTEM=LEVEL", help="The planted quality of a system; repeatable.")
@@ -104,4 +106,4 @@ def simulate(
 ) -> None:
     """Write the files of simulated raters, to try the kit. Their scores are printed and never kept."""
     enter(None)
-    call("judge_simulate", key, out, quality or [], careless or [], seed)
+    call("judge_simulate", key_file, out, quality or [], careless or [], seed)

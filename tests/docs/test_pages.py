@@ -76,6 +76,7 @@ def test_every_command_of_espalier_parses_and_names_entries_that_exist(name: str
         for kind in ("model", "expander"):
             folder = ROOT / str(options.get(kind)) / "model.json"
             assert options.get(kind) is None or options[kind] in {*params.models, *added} or folder.exists(), kind
+        assert options.get("protocol") is None or options["protocol"] in {*params.protocols, "PROTOCOL"}
         if "key" in options:
             _require_target(f"{words[0]}@{options['key']}", options["profile"] or "nursery")
 
