@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pipeline.params.plugins import REGISTRIES
-
 sys.path.insert(0, str(Path(__file__).parent))
 from markdown_page import ROOT, Page, profile
 
@@ -29,11 +27,3 @@ def test_the_metrics_that_are_shown_are_the_committed_ones() -> None:
         words = [sys.executable, "-m", *shlex.split(command)]
         run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
         assert [line.rstrip() for line in run.stdout.splitlines()] == output.splitlines()
-
-
-def test_the_readers_of_local_files_are_in_the_registry() -> None:
-    told = re.search(r"A local file is a source too: the reader (.*?)\.", PAGE.prose)
-    assert told
-    names = re.findall(r"`(\w+)`", told[1])
-    assert len(names) == 3
-    assert REGISTRIES["READERS"].keys() >= set(names)
