@@ -75,7 +75,8 @@ def test_a_released_model_is_loaded_by_its_name_and_measured_again_without_the_p
     assert cli(project, "release", "songnet", "--again").status == 0
     assert (place / "songnet/model.safetensors").read_bytes() == weights
     assert read(place / "songnet/scores.json") == scores
-    assert espalier.load("songnet", device="cpu").options == {"generate": {"top_k": 3}}
+    options = espalier.load("songnet", device="cpu").options
+    assert (options["generate"]["top_k"], options["polish"]["top_k"]) == (3, 8)  # the entry's own, and its run's
     assert "## Limits\n\nIt knows *ten* poems.\n" in (place / "songnet/README.md").read_text(encoding="utf-8")
 
 
