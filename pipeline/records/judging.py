@@ -18,7 +18,7 @@ from espalier.judging.sample import Sample
 from espalier.report.comparisons import RunSegments
 from espalier.report.items import values_of
 from espalier.tasks.candidates import taken
-from espalier.tasks.lists import Row
+from espalier.judging.lists import Row
 from pipeline import layout
 from pipeline.params.entries import Params
 from pipeline.records.artifacts import own_segments, read_segments, read_texts

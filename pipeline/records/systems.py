@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from espalier.corpora.readers import READERS
-from espalier.corpora.records import words_of
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.folder import Added, save_system
 from espalier.inference.registry import SERVICES, reads_trees, service, services_of
@@ -22,7 +21,6 @@ from pipeline import layout
 from pipeline.params.entries import Model, Params
 from pipeline.params.plugins import MODULES
 from pipeline.params.read import load_params, read_yaml
-from pipeline.records.artifacts import read_ready
 from pipeline.records.machine import device
 
 #: The settings of decoders that are a search's.
@@ -133,14 +131,13 @@ def posts_of(params: Params, key: str) -> Sequence[Sequence[str]]:
 
     Empty if the model is no model of dialogue, or the dataset is not made.
     """
-    dataset, encoding = params.models[key].dataset, params.models[key].encoding
-    if encoding != "dialogue" or not layout.ready(dataset).is_dir():
+    model = params.models[key]
+    if "reply" not in services_of(model.encoding, model.network) or not layout.ready(model.dataset).is_dir():
         return ()
-    from espalier.tasks.dialogue_likelihood import sampled_posts
+    from espalier.inference.dialogue import marginal_posts
+    from pipeline.records.artifacts import read_ready
 
-    ready = read_ready(dataset, "dev", ENCODINGS[encoding])
-    posts = [words_of(record, "source") for record in ready.records]
-    return [posts[place] for place in sampled_posts(ready.data.ids, [" ".join(words) for words in posts])]
+    return marginal_posts(read_ready(model.dataset, "dev", ENCODINGS[model.encoding]))
 
 
 def parser_folder(name: str | None, language: str) -> Path:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from espalier.corpora.records import words_of
 from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.vocabulary import UNK, WordVocabulary
 from espalier.inference.requests import Post, ReplyOptions
@@ -29,16 +30,19 @@ from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.ternary import EOB, flatten, spell
 from espalier.tasks.dialogue import DialogueTask, reranked
 from espalier.tasks.dialogue_decoder import DialogueDecoder
+from espalier.tasks.dialogue_likelihood import mutual_information, sampled_posts
 from espalier.tasks.dialogue_search import NEVER
 from espalier.text.language import is_mark
 from espalier.text.normalize import simplified
 from espalier.text.words import join_words
 
 if TYPE_CHECKING:
+    from espalier.corpora.records import Pair
     from espalier.datasets.dialogue.data import DialogueView
     from espalier.datasets.dialogue.encode import DialogueSettings
     from espalier.inference.loaded import LoadedModel
     from espalier.syntax.parse import Parse
+    from espalier.tasks.data import Ready
     from espalier.tasks.dialogue_search import ReplyHypothesis
 
 #: The groups of children where no number is given.
@@ -172,8 +176,6 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
         """The replies of each row in their order; with `mmi`, in that of mutual information."""
         if not self.mmi:
             return rows
-        from espalier.tasks.dialogue_likelihood import mutual_information
-
         jobs = [ReplyJob(Post(""), tuple(words)) for words in self._background]
         posts = _data(jobs, self.system.vocabulary)
         values = mutual_information(self.system.model, posts, np.arange(len(jobs)), rows, self.mmi)
@@ -217,6 +219,12 @@ def _tree_text(hypothesis: ReplyHypothesis) -> str:
         return ""
     words = dict(zip(flatten(hypothesis.nodes).tolist(), hypothesis.words, strict=True))
     return spell(hypothesis.nodes, [words[node] for node in range(len(words))])
+
+
+def marginal_posts(ready: Ready[Pair, DialogueData]) -> list[Sequence[str]]:
+    """The posts of a dataset, in words, over which its runs average p(reply)."""
+    posts = [words_of(record, "source") for record in ready.records]
+    return [posts[place] for place in sampled_posts(ready.data.ids, [" ".join(words) for words in posts])]
 
 
 def _data(jobs: Sequence[ReplyJob], vocabulary: WordVocabulary) -> DialogueData:

@@ -10,7 +10,7 @@ from espalier.report.printed import PrintedExamples
 from espalier.report.results import RunResult
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.levels import linearize
-from espalier.tasks.lists import Row, best_of
+from espalier.judging.lists import Row, best_of
 
 
 @dataclass(frozen=True, slots=True)
