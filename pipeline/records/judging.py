@@ -13,12 +13,12 @@ from espalier.io.errors import ConfigError, DataError
 from espalier.io.files import no_number, write_json
 from espalier.io.tables import table_sha256
 from espalier.io.validation import first_mistake
+from espalier.judging.lists import Row
 from espalier.judging.protocol import Protocol
 from espalier.judging.sample import Sample
 from espalier.report.comparisons import RunSegments
 from espalier.report.items import values_of
 from espalier.tasks.candidates import taken
-from espalier.judging.lists import Row
 from pipeline import layout
 from pipeline.params.entries import Params
 from pipeline.records.artifacts import own_segments, read_segments, read_texts

@@ -9,9 +9,9 @@ from itertools import zip_longest
 from typing import Final, TypeVar
 
 from espalier.io.errors import ConfigError
+from espalier.judging.lists import Row, best_of, column_of
 from espalier.judging.protocol import REFERENCE, Protocol
 from espalier.judging.sample import Item, Sample, Source, in_words
-from espalier.judging.lists import Row, best_of, column_of
 from espalier.text.language import Language
 from espalier.text.words import join_words
 

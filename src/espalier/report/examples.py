@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from espalier.io.errors import EspalierError
+from espalier.judging.lists import Row, best_of
 from espalier.report.printed import PrintedExamples
 from espalier.report.results import RunResult
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.levels import linearize
-from espalier.judging.lists import Row, best_of
 
 
 @dataclass(frozen=True, slots=True)
