@@ -13,13 +13,6 @@ from espalier.layers.options import Initial
 STD: Final = 0.02
 
 
-def xavier(module: nn.Module) -> None:
-    """Set a matrix by Xavier's normal rule, with a bias of 0. Other modules are left unchanged."""
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_normal_(module.weight)
-        nn.init.zeros_(module.bias)
-
-
 def initialise(module: nn.Module, initial: Initial = "normal") -> None:
     """Set an embedding to N(0, `STD`) with a padding row of 0, and a matrix by `initial` with a bias of 0.
 

@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.layers.attention import Attention, KeyValues, select_all
-from espalier.layers.initial import xavier
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import RecurrentEncoder, RecurrentStack
 from espalier.layers.residual import FeedForward, Residual
@@ -105,7 +104,7 @@ class Level(nn.Module):
         self.window = window
         self.encoder = nn.ModuleList([Block(config, crosses=False) for _ in range(config.encoder_layers)])
         self.decoder = nn.ModuleList([Block(config, crosses=True) for _ in range(config.layers)])
-        self.apply(xavier)
+        self.apply(_initialise)
 
     def encode(self, x: Tensor, z: Tensor, real: Tensor) -> tuple[Tensor, LevelMemory]:
         """The states of a source, (batch, time, width), and the memory that the decoder has of them.
@@ -204,3 +203,10 @@ def _apart(time: int, device: torch.device) -> Tensor:
     """(time, time) differences i - j."""
     places = torch.arange(time, device=device)
     return places[:, None] - places
+
+
+def _initialise(module: nn.Module) -> None:
+    """Initialise matrices by Xavier's normal rule and biases with 0."""
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_normal_(module.weight)
+        nn.init.zeros_(module.bias)

@@ -20,7 +20,6 @@ from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
-from espalier.layers.initial import xavier
 from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
 from espalier.layers.path_attention import PathAttention
 from espalier.layers.paths import Paths, paths_of
@@ -157,7 +156,7 @@ class GuiG(nn.Module):
         places = padded * max(len(encoder.reads) for encoder in config.encoders)
         self.positions: Tensor
         self.register_buffer("positions", sinusoids(places, config.width), persistent=False)
-        self.apply(xavier)
+        self.apply(_initialise)
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
@@ -232,3 +231,10 @@ class GuiG(nn.Module):
         places = self.positions[: x.shape[1]] if real is None else self.positions[(real.cumsum(1) - 1).clamp(min=0)]
         x = x + places
         return dropout(x, self.config.dropout, self.training)
+
+
+def _initialise(module: nn.Module) -> None:
+    """Initialise matrices by Xavier's normal rule (released) and biases with 0."""
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_normal_(module.weight)
+        nn.init.zeros_(module.bias)
