@@ -213,7 +213,10 @@ BAD: list[tuple[list[str], str]] = [
     (["generate", "--format", FORMAT, "--rhyme", "A1"], "more than letters and dots"),
     (["generate", "--format", "__#。___。", "--rhyme", "AA"], "has the rhyme letter A but no position"),
     (["generate", "--tune", "無此調"], "unknown tune '無此調'; allowed: "),
-    (["generate", "--format", FORMAT, "--model", "nosuch"], "unknown model 'nosuch'; allowed: expander, grower, nursery"),
+    (
+        ["generate", "--format", FORMAT, "--model", "nosuch"],
+        "unknown model 'nosuch'; allowed: expander, grower, nursery",
+    ),
     (["generate", "--format", FORMAT, "--n", "0"], "--n: 0 is too small; at least 1"),
     (["generate", "--format", FORMAT, "--n", "-3"], "--n: -3 is too small; at least 1"),
     (["generate", "--format", FORMAT, "--n", "10001"], "at most 10,000"),
