@@ -60,7 +60,8 @@ def test_means_and_shares_of_a_scale_are_those_worked_out_by_hand(make_sample: M
     assert kappa.value == pytest.approx(-0.375 / 0.625) and alpha.units == 4
     assert [each.value for each in found.everyone.agreement["style"]] == [None, 1.0, None]
     (claim,) = found.everyone.claims
-    assert (claim.gain.value, claim.verdict) == (1.0, "holds") and found.passed is None
+    assert (claim.gain.value, claim.p_holm) == (1.0, 0.5)  # the same sign in two inputs
+    assert claim.verdict == "undecided" and found.passed is None
 
 
 def test_win_tie_and_loss_count_the_first_system_on_either_side(make_sample: Make) -> None:
@@ -107,6 +108,13 @@ def test_p_is_adjusted_over_all_claims_and_a_level_compares_shares(make_sample: 
     assert adjusted[0] == pytest.approx(min(1, 3 * p[0]))
     share = {each.system: each.measures["fluency_3"].value for each in found.systems}
     assert found.claims[2].gain.value == pytest.approx(share["tree"] - share["chain"])  # type: ignore[operator]
+
+
+def test_a_claim_is_undecided_where_every_pair_is_a_tie(make_sample: Make) -> None:
+    sample = make_sample(PAIRS)
+    found = judged(sample, [answered(sample, rater, lambda item, question: "0") for rater in sample.orders]).everyone
+    assert [(each.gain.value, each.p_holm, each.verdict) for each in found.claims] == [(0, 1, "undecided")]
+    assert line(found, "tree").measures["relevance_tie"].low is not None
 
 
 def test_copies_and_checks_are_counted_for_the_rater_and_not_for_the_systems(make_sample: Make) -> None:
