@@ -157,6 +157,9 @@ def test_what_cannot_be_is_one_line(shared: Path, cli: Cli, study: Path, tmp_pat
           "simulate", "--key", str(key), "--out", str(tmp_path / "r"), "--quality", "songnet_free=good")  # fmt: skip
     fails("--careless: unknown rater 'eve'; allowed: rater_1, rater_2, rater_3",
           "simulate", "--key", str(key), "--out", str(tmp_path / "r"), "--careless", "eve")  # fmt: skip
+    for none in ("0", "-1", "nan"):
+        fails(f"--difference: no difference of {none} levels; a number above 0",
+              "power", "songnet", "--difference", none)  # fmt: skip
     fails("--key: a pilot has files and the key of their sample; give both or neither",
           "power", "songnet", "--difference", "0.5", "--key", str(key))  # fmt: skip
     value = json.loads(key.read_text(encoding="utf-8"))
