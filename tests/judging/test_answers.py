@@ -110,11 +110,11 @@ def test_the_best_and_the_worst_are_two_texts(make_sample: Make, fill: Fill) -> 
     ("text", "message"),
     [
         ("", "a.csv, row 1: not the columns of a rater's file; expected "
-             "sample,rater,item,given,texts,question,answers,answer"),
-        ("sample,rater,item,given,texts,question,answers,answer,system\n",
+             "sample,rater,item,given,texts,question,asks,answers,answer"),
+        ("sample,rater,item,given,texts,question,asks,answers,answer,system\n",
          "a.csv, row 1: unblinded: it has 'system'; raters must not know the systems; ask anew"),
-        ("sample,rater,item,given,texts,question,answers,answer\n1,2\n", "a.csv, row 2: 2 columns; expected 8"),
-        (f'sample,rater,item,given,texts,question,answers,answer\n"{"a" * 200_000}"',
+        ("sample,rater,item,given,texts,question,asks,answers,answer\n1,2\n", "a.csv, row 2: 2 columns; expected 9"),
+        (f'sample,rater,item,given,texts,question,asks,answers,answer\n"{"a" * 200_000}"',
          "a.csv: no CSV (field larger than field limit (131072)); look for a quote that is not closed"),
         ('{"orders": {}}', "a.csv: the key of a sample; give what a page saved, or a filled-in CSV"),
         ('{"answers": 3}', "a.csv: no file of a rater; give what a page saved, or a filled-in CSV"),

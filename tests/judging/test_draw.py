@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from toy_judging import BEST_WORST, PAIRS, SCALE, rows_of
@@ -161,6 +162,18 @@ def test_the_sheet_can_be_read_and_no_cell_is_a_formula(make_sample: Make) -> No
     assert tuple(read[0]) == COLUMNS and len(read) == 2 * len(sample.items)
     assert {row["texts"] for row in read} == {' =1+"chain"', ' =1+"tree"'} and read[0]["given"] == ": @a, b\nc"
     assert [int(row["item"]) for row in read[::2]] == list(sample.orders["rater_2"])
+
+
+def test_the_sheet_alone_says_what_is_asked_and_what_each_answer_means(make_sample: Make) -> None:
+    def says(**changes: Any) -> tuple[str, str, str]:
+        row = next(csv.DictReader(io.StringIO(sheet(make_sample(**changes), "rater_1"))))
+        return row["question"], row["asks"], row["answers"]
+
+    assert says() == ("fluency", "How fluent is it?", "1 = bad; 2; 3 = good")
+    assert says(design=PAIRS) == (
+        "relevance", "Which means the same?", "1 = the first; 0 = neither; 2 = the second"
+    )  # fmt: skip
+    assert says(design=BEST_WORST) == ("fluency_best", "Which is the most fluent? The best.", "1; 2; 3")
 
 
 def test_markup_in_a_text_stays_text_on_the_page(make_sample: Make) -> None:
