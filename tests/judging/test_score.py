@@ -130,6 +130,16 @@ def test_copies_and_checks_are_counted_for_the_rater_and_not_for_the_systems(mak
     assert line(found.passed, "tree").measures["fluency"].ratings == 2 * 12
 
 
+def test_a_rater_who_stopped_early_has_not_failed_the_checks_that_are_open(make_sample: Make) -> None:
+    sample = make_sample(checks=4)
+    (one, *_) = merged(simulated(sample, QUALITY, seed=1), sample)
+    reached = [item.number for item in sample.items if item.expected][:1]
+    answers = {place: answer for place, answer in one.answers.items()
+               if not sample.item(place[0]).expected or place[0] in reached}  # fmt: skip
+    (found,) = judged(sample, [Answers("rater_1", "a.json", answers)]).raters
+    assert (found.checks, found.wrong, found.failed) == (1, 0, False)
+
+
 def test_a_text_of_two_runs_counts_for_both(make_sample: Make) -> None:
     rows = {run: [{"id": f"r{n}", "source": "s", "text": "same"} for n in range(12)] for run in ("chain", "tree")}
     sample = make_sample(rows=rows)
