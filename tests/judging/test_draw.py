@@ -153,6 +153,13 @@ def test_what_cannot_be_drawn_is_one_line(make_sample: Make, changes: dict, rows
     assert str(caught.value) == message
 
 
+def test_runs_that_wrote_for_other_conditions_than_those_shown_are_refused(make_sample: Make) -> None:
+    rows = {run: [row | {"source": f"post of {run}"} for row in rows_of(run, 12)] for run in ("chain", "tree")}
+    with pytest.raises(ConfigError, match=r"runs chain and tree have another source for input r\d+; name runs of one"):
+        make_sample(rows=rows)
+    make_sample(rows=rows, given={"human": "reference"})
+
+
 def test_the_sheet_can_be_read_and_no_cell_is_a_formula(make_sample: Make) -> None:
     rows = {
         run: [row | {"text": f'=1+"{run}"', "source": "@a, b\nc"} for row in rows_of(run)] for run in ("chain", "tree")
