@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +35,15 @@ def test_json_of_a_page_and_csv_give_the_same_answers(make_sample: Make, fill: F
     (other,) = merged({"a.csv": filled_sheet(sample)}, sample)
     assert one.answers == other.answers and len(one.answers) == 2 * 24
     assert one.rater == "rater_1" and not one.simulated
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_csv_with_the_separator_of_another_country_is_read(make_sample: Make, delimiter: str) -> None:
+    sample = make_sample(given={})
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows(csv.reader(io.StringIO(filled_sheet(sample))))
+    (one,), (other,) = (merged({"a.csv": text}, sample) for text in (out.getvalue(), filled_sheet(sample)))
+    assert one.answers == other.answers
 
 
 def test_raters_come_in_the_order_of_the_sample(make_sample: Make, fill: Fill) -> None:

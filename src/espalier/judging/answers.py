@@ -196,7 +196,9 @@ def _json_rows(name: str, text: str) -> tuple[list[Row], bool]:
 
 def _csv_rows(name: str, text: str) -> Iterator[Row]:
     try:
-        rows = list(csv.reader(StringIO(text, newline="")))
+        # Spreadsheets separate columns by what their country does.
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        rows = list(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise DataError(f"no CSV ({error})", file=name, remedy="look for a quote that is not closed") from error
     header = [cell.strip() for cell in rows[0]] if rows else []
