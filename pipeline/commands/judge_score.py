@@ -11,7 +11,7 @@ from espalier.io.files import write_json
 from espalier.io.terminal import json_line, printable
 from espalier.judging.answers import merged
 from espalier.judging.heds import heds
-from espalier.judging.result import details_of, headline, numbers_of
+from espalier.judging.result import details_of, headline, numbers_of, waiting_details
 from espalier.judging.result_text import result_text, waiting_text
 from espalier.judging.score import judged
 from espalier.judging.stand_ins import stand_ins
@@ -41,7 +41,8 @@ def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete
     require_present(sample, key, params)
     values = automatic_scores(sample.protocol, params)
     if not files:
-        print(printable(waiting_text(sample, stand_ins(sample, values))))
+        beside = stand_ins(sample, values)
+        print(json_line(waiting_details(sample, beside)) if json else printable(waiting_text(sample, beside)))
         return
     answers = merged(read_files(files), sample, incomplete=incomplete)
     simulated = [one.file for one in answers if one.simulated]

@@ -112,6 +112,9 @@ def test_without_ratings_the_report_says_so_and_score_prints_the_stand_ins(share
     assert "no ratings yet" in page and "Judged by people" not in page
     answer = cli(shared, "judge", "score", "--key", str(study / "study/key/key.json"))
     assert answer.status == 0 and "no ratings yet" in answer.out and "format_micro_f1" in answer.out
+    answer = cli(shared, "judge", "score", "--key", str(study / "study/key/key.json"), "--json")
+    found = json.loads(answer.out)
+    assert found["kind"] == "waiting" and "format_micro_f1" in {line["metric"] for line in found["stand_ins"]}
 
 
 def test_json_has_both_results(shared: Path, cli: Cli, study: Path) -> None:
