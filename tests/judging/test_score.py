@@ -49,6 +49,7 @@ def test_means_and_shares_of_a_scale_are_those_worked_out_by_hand(make_sample: M
     assert (tree["fluency"].value, chain["fluency"].value) == (2.5, 1.5)
     assert [tree[f"fluency_{level}"].value for level in (1, 2, 3)] == [0, 50, 50]
     assert [chain[f"style_{level}"].value for level in (0, 1)] == [0, 100]
+    assert {each.p for each in tree.values()} == {None}  # no mean is tested against 0
     assert tree["fluency"].ratings == 4 and line(found.everyone, "tree").texts == 2
     assert (tree["fluency"].low, tree["fluency"].high) == (1, 3)  # two raters tell little, but no mean is above 3
     # The raters never agree on fluency and always on style, where one answer leaves kappa undefined.
