@@ -127,6 +127,8 @@ def test_the_best_and_the_worst_are_two_texts(make_sample: Make, fill: Fill) -> 
         ("sample,rater,item,given,texts,question,asks,answers,answer\n1,2\n", "a.csv, row 2: 2 columns; expected 9"),
         (f'sample,rater,item,given,texts,question,asks,answers,answer\n"{"a" * 200_000}"',
          "a.csv: no CSV (field larger than field limit (131072)); look for a quote that is not closed"),
+        ("<!DOCTYPE html>\n<html>", "a.csv: the page and not its answers, which are in the rater's browser; press "
+                                    "'Save the answers to a file' there"),
         ('{"orders": {}}', "a.csv: the key of a sample; give what a page saved, or a filled-in CSV"),
         ('{"answers": 3}', "a.csv: no file of a rater; give what a page saved, or a filled-in CSV"),
         ('{"answers": [NaN]}', "a.csv: no JSON (NaN is no number); save it again from the page"),

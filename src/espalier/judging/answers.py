@@ -171,6 +171,9 @@ def _rows_of(name: str, text: str, sample: Sample) -> tuple[list[Row], bool]:
     text = text.removeprefix("\ufeff")
     if text.lstrip().startswith("{"):
         return _json_rows(name, text)
+    if text.lstrip().startswith("<"):
+        what = "the page and not its answers, which are in the rater's browser"
+        raise DataError(what, file=name, remedy="press 'Save the answers to a file' there")
     return list(_csv_rows(name, text)), False
 
 
