@@ -34,7 +34,7 @@ def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete
 
     Raises:
         ConfigError, DataError, ArtifactError: as `read_key`, `require_present` and `merged`; or simulated ratings stand
-            beside others.
+            beside others, or all raters are to be left out.
     """
     sample = read_key(key)
     params = load_params()
@@ -49,6 +49,9 @@ def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete
     if simulated and len(simulated) < len(answers):
         raise DataError("simulated, beside files of people", file=simulated[0], remedy="score them apart")
     found = judged(sample, answers)
+    if leave_out and all(line.failed for line in found.raters):
+        what = "no rater passed the attention checks"
+        raise DataError(what, file=answers[0].file, remedy="ask others, or score without --leave-out")
     beside = stand_ins(sample, values, answers)
     details = details_of(sample, found, beside, leave_out=leave_out)
     print(json_line(details) if json else printable(result_text(sample, found, beside, leave_out=leave_out)))

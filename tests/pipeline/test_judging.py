@@ -176,6 +176,15 @@ def test_what_cannot_be_is_one_line(shared: Path, cli: Cli, study: Path, tmp_pat
           "score", "--key", str(study / "small.json"))  # fmt: skip
 
 
+def test_a_result_of_nobody_is_refused(shared: Path, cli: Cli, study: Path) -> None:
+    files = ["--key", str(study / "study/key/key.json"), str(study / "ratings/rater_3.json")]
+    answer = cli(shared, "judge", "score", *files, "--leave-out")
+    assert answer.status == 1 and answer.err.strip().endswith(
+        "rater_3.json: no rater passed the attention checks; ask others, or score without --leave-out"
+    )
+    assert cli(shared, "judge", "score", *files).status == 0
+
+
 def test_a_pilot_gives_the_spread(shared: Path, cli: Cli, study: Path) -> None:
     pilot = [part for number in (1, 2) for part in ("--pilot", str(study / f"ratings/rater_{number}.json"))]
     key = ("--key", str(study / "study/key/key.json"))
