@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -38,11 +39,13 @@ def judge_power(
         key: key of that sample.
 
     Raises:
-        ConfigError: the protocol has no scale, or a pilot has no key.
+        ConfigError: the protocol has no scale, the difference is not above 0, or a pilot has no key or too little.
     """
     protocol = entry("protocol", load_params().protocols, name)
     if protocol.design != "scale":
         raise ConfigError(f"of design {protocol.design}", where=f"protocols.{name}", remedy="power is that of a scale")
+    if not 0 < difference < math.inf:
+        raise ConfigError(f"no difference of {difference:g} levels", where="--difference", remedy="a number above 0")
     if bool(pilot) != (key is not None):
         raise ConfigError("a pilot has files and the key of their sample", where="--key", remedy="give both or neither")
     values = max((criterion.values for criterion in protocol.criteria.values()), key=len)

@@ -11,7 +11,7 @@ from espalier.io.files import write_json
 from espalier.io.terminal import json_line, printable
 from espalier.judging.answers import merged
 from espalier.judging.heds import heds
-from espalier.judging.result import details_of, headline, numbers_of
+from espalier.judging.result import details_of, headline, numbers_of, waiting_details
 from espalier.judging.result_text import result_text, waiting_text
 from espalier.judging.score import judged
 from espalier.judging.stand_ins import stand_ins
@@ -34,20 +34,24 @@ def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete
 
     Raises:
         ConfigError, DataError, ArtifactError: as `read_key`, `require_present` and `merged`; or simulated ratings stand
-            beside others.
+            beside others, or all raters are to be left out.
     """
     sample = read_key(key)
     params = load_params()
     require_present(sample, key, params)
     values = automatic_scores(sample.protocol, params)
     if not files:
-        print(printable(waiting_text(sample, stand_ins(sample, values))))
+        beside = stand_ins(sample, values)
+        print(json_line(waiting_details(sample, beside)) if json else printable(waiting_text(sample, beside)))
         return
     answers = merged(read_files(files), sample, incomplete=incomplete)
     simulated = [one.file for one in answers if one.simulated]
     if simulated and len(simulated) < len(answers):
         raise DataError("simulated, beside files of people", file=simulated[0], remedy="score them apart")
     found = judged(sample, answers)
+    if leave_out and all(line.failed for line in found.raters):
+        what = "no rater passed the attention checks"
+        raise DataError(what, file=answers[0].file, remedy="ask others, or score without --leave-out")
     beside = stand_ins(sample, values, answers)
     details = details_of(sample, found, beside, leave_out=leave_out)
     print(json_line(details) if json else printable(result_text(sample, found, beside, leave_out=leave_out)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +35,15 @@ def test_json_of_a_page_and_csv_give_the_same_answers(make_sample: Make, fill: F
     (other,) = merged({"a.csv": filled_sheet(sample)}, sample)
     assert one.answers == other.answers and len(one.answers) == 2 * 24
     assert one.rater == "rater_1" and not one.simulated
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_csv_with_the_separator_of_another_country_is_read(make_sample: Make, delimiter: str) -> None:
+    sample = make_sample(given={})
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows(csv.reader(io.StringIO(filled_sheet(sample))))
+    (one,), (other,) = (merged({"a.csv": text}, sample) for text in (out.getvalue(), filled_sheet(sample)))
+    assert one.answers == other.answers
 
 
 def test_raters_come_in_the_order_of_the_sample(make_sample: Make, fill: Fill) -> None:
@@ -110,12 +121,14 @@ def test_the_best_and_the_worst_are_two_texts(make_sample: Make, fill: Fill) -> 
     ("text", "message"),
     [
         ("", "a.csv, row 1: not the columns of a rater's file; expected "
-             "sample,rater,item,given,texts,question,answers,answer"),
-        ("sample,rater,item,given,texts,question,answers,answer,system\n",
+             "sample,rater,item,given,texts,question,asks,answers,answer"),
+        ("sample,rater,item,given,texts,question,asks,answers,answer,system\n",
          "a.csv, row 1: unblinded: it has 'system'; raters must not know the systems; ask anew"),
-        ("sample,rater,item,given,texts,question,answers,answer\n1,2\n", "a.csv, row 2: 2 columns; expected 8"),
-        (f'sample,rater,item,given,texts,question,answers,answer\n"{"a" * 200_000}"',
+        ("sample,rater,item,given,texts,question,asks,answers,answer\n1,2\n", "a.csv, row 2: 2 columns; expected 9"),
+        (f'sample,rater,item,given,texts,question,asks,answers,answer\n"{"a" * 200_000}"',
          "a.csv: no CSV (field larger than field limit (131072)); look for a quote that is not closed"),
+        ("<!DOCTYPE html>\n<html>", "a.csv: the page and not its answers, which are in the rater's browser; press "
+                                    "'Save the answers to a file' there"),
         ('{"orders": {}}', "a.csv: the key of a sample; give what a page saved, or a filled-in CSV"),
         ('{"answers": 3}', "a.csv: no file of a rater; give what a page saved, or a filled-in CSV"),
         ('{"answers": [NaN]}', "a.csv: no JSON (NaN is no number); save it again from the page"),

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from toy_judging import BEST_WORST, PAIRS, SCALE, rows_of
@@ -152,6 +153,13 @@ def test_what_cannot_be_drawn_is_one_line(make_sample: Make, changes: dict, rows
     assert str(caught.value) == message
 
 
+def test_runs_that_wrote_for_other_conditions_than_those_shown_are_refused(make_sample: Make) -> None:
+    rows = {run: [row | {"source": f"post of {run}"} for row in rows_of(run, 12)] for run in ("chain", "tree")}
+    with pytest.raises(ConfigError, match=r"runs chain and tree have another source for input r\d+; name runs of one"):
+        make_sample(rows=rows)
+    make_sample(rows=rows, given={"human": "reference"})
+
+
 def test_the_sheet_can_be_read_and_no_cell_is_a_formula(make_sample: Make) -> None:
     rows = {
         run: [row | {"text": f'=1+"{run}"', "source": "@a, b\nc"} for row in rows_of(run)] for run in ("chain", "tree")
@@ -163,6 +171,18 @@ def test_the_sheet_can_be_read_and_no_cell_is_a_formula(make_sample: Make) -> No
     assert [int(row["item"]) for row in read[::2]] == list(sample.orders["rater_2"])
 
 
+def test_the_sheet_alone_says_what_is_asked_and_what_each_answer_means(make_sample: Make) -> None:
+    def says(**changes: Any) -> tuple[str, str, str]:
+        row = next(csv.DictReader(io.StringIO(sheet(make_sample(**changes), "rater_1"))))
+        return row["question"], row["asks"], row["answers"]
+
+    assert says() == ("fluency", "How fluent is it?", "1 = bad; 2; 3 = good")
+    assert says(design=PAIRS) == (
+        "relevance", "Which means the same?", "1 = the first; 0 = neither; 2 = the second"
+    )  # fmt: skip
+    assert says(design=BEST_WORST) == ("fluency_best", "Which is the most fluent? The best.", "1; 2; 3")
+
+
 def test_markup_in_a_text_stays_text_on_the_page(make_sample: Make) -> None:
     evil = "</script><script>alert(1)</script> & <b>שלום</b>"
     rows = {run: [row | {"text": f"{evil} {run}"} for row in rows_of(run)] for run in ("chain", "tree")}
@@ -172,3 +192,8 @@ def test_markup_in_a_text_stays_text_on_the_page(make_sample: Make) -> None:
     data = json.loads(html.partition('id="data">')[2].partition("</script>")[0])
     assert data["screens"][0][0]["texts"][0].startswith(evil)
     assert "http" not in html.replace("http-equiv", "")  # nothing comes from a network
+
+
+def test_the_page_shows_what_is_chosen_in_browsers_without_light_dark(make_sample: Make) -> None:
+    # Raters' phones may be older than that function (2024): the colour of the chosen answer would be none there.
+    assert "light-dark(" not in page(make_sample(), "rater_1")

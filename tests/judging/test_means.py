@@ -96,3 +96,12 @@ def test_one_rater_has_the_interval_over_inputs_and_one_input_none() -> None:
     alone = mean_of(rated(values[None]))
     assert (alone.value, alone.low, alone.p) == (pytest.approx(7 / 3), None, None)
     assert mean_of(rated(np.empty((0, 3)))).value is None
+
+
+def test_without_any_variance_p_is_that_of_a_sign_test_over_inputs() -> None:
+    # The same gain in each of five inputs: either sign has probability 2 / 2^5. No gain at all says nothing.
+    base = np.arange(10.0).reshape(5, 2)
+    gain = difference_of(rated(base + 1 / 3), rated(base))
+    assert (gain.value, gain.low, gain.high, gain.p) == (pytest.approx(1 / 3), None, None, 1 / 16)
+    assert difference_of(rated(base), rated(base)).p == 1.0
+    assert mean_of(rated(np.zeros((5, 2)))).p == 1.0

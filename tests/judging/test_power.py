@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from scipy.stats import norm
 
+from espalier.io.errors import ConfigError
 from espalier.judging.answers import merged
 from espalier.judging.power import inputs_for, power_of, spread_of
 from espalier.judging.sample import Sample
@@ -56,3 +57,12 @@ def test_a_pilot_tells_the_planted_spread(make_sample: Callable[..., Sample]) ->
     assert (found.inputs, found.texts) == (pytest.approx(0.8, abs=0.1), pytest.approx(0.6, abs=0.1))
     assert found.noise == pytest.approx((0.7**2 + 1 / 12) ** 0.5, abs=0.05)
     assert found.raters == pytest.approx(0.5, abs=0.3)  # of eight raters
+
+
+def test_a_pilot_of_one_rater_is_refused_and_not_replaced_by_stated_values(make_sample: Callable[..., Sample]) -> None:
+    sample = make_sample()
+    (one, *_) = merged(simulated(sample, {"chain": 1.6, "tree": 2.4}, seed=1), sample)
+    with pytest.raises(
+        ConfigError, match=r"^--pilot: 12 inputs that all of 1 raters judged on fluency; a spread needs"
+    ):
+        spread_of(sample, [one], "fluency")

@@ -27,6 +27,13 @@ def result(sample: Sample) -> Judged:
     return judged(sample, merged(files, sample))
 
 
+def test_a_criterion_is_not_named_like_the_share_of_a_level(make_sample: Callable[..., Sample]) -> None:
+    levels = {"question": "?", "levels": ["x"] * 3}
+    for name in ("style_2", "style_kappa"):
+        with pytest.raises(ValueError, match="a criterion's name does not end in _"):
+            make_sample(criteria={"style": levels, name: levels}, claims=[])
+
+
 def test_both_results_are_in_the_details_and_an_option_says_which_is_shown(make_sample: Make) -> None:
     sample = make_sample(checks=6)
     found = result(sample)

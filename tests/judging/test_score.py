@@ -49,6 +49,7 @@ def test_means_and_shares_of_a_scale_are_those_worked_out_by_hand(make_sample: M
     assert (tree["fluency"].value, chain["fluency"].value) == (2.5, 1.5)
     assert [tree[f"fluency_{level}"].value for level in (1, 2, 3)] == [0, 50, 50]
     assert [chain[f"style_{level}"].value for level in (0, 1)] == [0, 100]
+    assert {each.p for each in tree.values()} == {None}  # no mean is tested against 0
     assert tree["fluency"].ratings == 4 and line(found.everyone, "tree").texts == 2
     assert (tree["fluency"].low, tree["fluency"].high) == (1, 3)  # two raters tell little, but no mean is above 3
     # The raters never agree on fluency and always on style, where one answer leaves kappa undefined.
@@ -60,7 +61,8 @@ def test_means_and_shares_of_a_scale_are_those_worked_out_by_hand(make_sample: M
     assert kappa.value == pytest.approx(-0.375 / 0.625) and alpha.units == 4
     assert [each.value for each in found.everyone.agreement["style"]] == [None, 1.0, None]
     (claim,) = found.everyone.claims
-    assert (claim.gain.value, claim.verdict) == (1.0, "holds") and found.passed is None
+    assert (claim.gain.value, claim.p_holm) == (1.0, 0.5)  # the same sign in two inputs
+    assert claim.verdict == "undecided" and found.passed is None
 
 
 def test_win_tie_and_loss_count_the_first_system_on_either_side(make_sample: Make) -> None:
@@ -109,6 +111,13 @@ def test_p_is_adjusted_over_all_claims_and_a_level_compares_shares(make_sample: 
     assert found.claims[2].gain.value == pytest.approx(share["tree"] - share["chain"])  # type: ignore[operator]
 
 
+def test_a_claim_is_undecided_where_every_pair_is_a_tie(make_sample: Make) -> None:
+    sample = make_sample(PAIRS)
+    found = judged(sample, [answered(sample, rater, lambda item, question: "0") for rater in sample.orders]).everyone
+    assert [(each.gain.value, each.p_holm, each.verdict) for each in found.claims] == [(0, 1, "undecided")]
+    assert line(found, "tree").measures["relevance_tie"].low is not None
+
+
 def test_copies_and_checks_are_counted_for_the_rater_and_not_for_the_systems(make_sample: Make) -> None:
     sample = make_sample(repeated=5, checks=4)
     found = of_simulated(sample, careless=["rater_2"], spread=Spread(noise=0.1))
@@ -120,6 +129,16 @@ def test_copies_and_checks_are_counted_for_the_rater_and_not_for_the_systems(mak
     assert line(found.everyone, "tree").measures["fluency"].ratings == 3 * 12
     assert found.passed is not None and found.passed.raters == ("rater_1", "rater_3")
     assert line(found.passed, "tree").measures["fluency"].ratings == 2 * 12
+
+
+def test_a_rater_who_stopped_early_has_not_failed_the_checks_that_are_open(make_sample: Make) -> None:
+    sample = make_sample(checks=4)
+    (one, *_) = merged(simulated(sample, QUALITY, seed=1), sample)
+    reached = [item.number for item in sample.items if item.expected][:1]
+    answers = {place: answer for place, answer in one.answers.items()
+               if not sample.item(place[0]).expected or place[0] in reached}  # fmt: skip
+    (found,) = judged(sample, [Answers("rater_1", "a.json", answers)]).raters
+    assert (found.checks, found.wrong, found.failed) == (1, 0, False)
 
 
 def test_a_text_of_two_runs_counts_for_both(make_sample: Make) -> None:

@@ -112,6 +112,9 @@ def test_without_ratings_the_report_says_so_and_score_prints_the_stand_ins(share
     assert "no ratings yet" in page and "Judged by people" not in page
     answer = cli(shared, "judge", "score", "--key", str(study / "study/key/key.json"))
     assert answer.status == 0 and "no ratings yet" in answer.out and "format_micro_f1" in answer.out
+    answer = cli(shared, "judge", "score", "--key", str(study / "study/key/key.json"), "--json")
+    found = json.loads(answer.out)
+    assert found["kind"] == "waiting" and "format_micro_f1" in {line["metric"] for line in found["stand_ins"]}
 
 
 def test_json_has_both_results(shared: Path, cli: Cli, study: Path) -> None:
@@ -157,6 +160,9 @@ def test_what_cannot_be_is_one_line(shared: Path, cli: Cli, study: Path, tmp_pat
           "simulate", "--key", str(key), "--out", str(tmp_path / "r"), "--quality", "songnet_free=good")  # fmt: skip
     fails("--careless: unknown rater 'eve'; allowed: rater_1, rater_2, rater_3",
           "simulate", "--key", str(key), "--out", str(tmp_path / "r"), "--careless", "eve")  # fmt: skip
+    for none in ("0", "-1", "nan"):
+        fails(f"--difference: no difference of {none} levels; a number above 0",
+              "power", "songnet", "--difference", none)  # fmt: skip
     fails("--key: a pilot has files and the key of their sample; give both or neither",
           "power", "songnet", "--difference", "0.5", "--key", str(key))  # fmt: skip
     value = json.loads(key.read_text(encoding="utf-8"))
@@ -168,6 +174,15 @@ def test_what_cannot_be_is_one_line(shared: Path, cli: Cli, study: Path, tmp_pat
     (study / "small.json").write_text(json.dumps(value), encoding="utf-8")
     fails(f"{study / 'small.json'}: a sample of profile small, not nursery; --profile small",
           "score", "--key", str(study / "small.json"))  # fmt: skip
+
+
+def test_a_result_of_nobody_is_refused(shared: Path, cli: Cli, study: Path) -> None:
+    files = ["--key", str(study / "study/key/key.json"), str(study / "ratings/rater_3.json")]
+    answer = cli(shared, "judge", "score", *files, "--leave-out")
+    assert answer.status == 1 and answer.err.strip().endswith(
+        "rater_3.json: no rater passed the attention checks; ask others, or score without --leave-out"
+    )
+    assert cli(shared, "judge", "score", *files).status == 0
 
 
 def test_a_pilot_gives_the_spread(shared: Path, cli: Cli, study: Path) -> None:

@@ -171,6 +171,9 @@ def _rows_of(name: str, text: str, sample: Sample) -> tuple[list[Row], bool]:
     text = text.removeprefix("\ufeff")
     if text.lstrip().startswith("{"):
         return _json_rows(name, text)
+    if text.lstrip().startswith("<"):
+        what = "the page and not its answers, which are in the rater's browser"
+        raise DataError(what, file=name, remedy="press 'Save the answers to a file' there")
     return list(_csv_rows(name, text)), False
 
 
@@ -196,7 +199,9 @@ def _json_rows(name: str, text: str) -> tuple[list[Row], bool]:
 
 def _csv_rows(name: str, text: str) -> Iterator[Row]:
     try:
-        rows = list(csv.reader(StringIO(text, newline="")))
+        # Spreadsheets separate columns by what their country does.
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        rows = list(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise DataError(f"no CSV ({error})", file=name, remedy="look for a quote that is not closed") from error
     header = [cell.strip() for cell in rows[0]] if rows else []

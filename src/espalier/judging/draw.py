@@ -44,8 +44,8 @@ def draw(
         outputs: hash of the outputs of each run, by which a later decoding is recognized.
 
     Raises:
-        ConfigError: a column is missing, a run has no outputs, the runs share too few inputs, no text has words, or a
-            rater would have fewer items than are to be repeated.
+        ConfigError: a column is missing, a run has no outputs, the runs share too few inputs or differ in what is
+            given, no text has words, or a rater would have fewer items than are to be repeated.
     """
     where = f"protocols.{name}"
     lists = {run: best_of(rows, protocol.one, protocol.best, where) for run, rows in runs.items()}
@@ -121,6 +121,7 @@ def _screens(
         given = tuple(
             (label, written(column_of(shown, column, where), language)) for label, column in protocol.given.items()
         )
+        _same_given(protocol, lists, one, where)
         texts = {
             system: [
                 (written(row["text"], language), Source(system=system, id=row.get("id", one), rank=rank))
@@ -150,6 +151,19 @@ def _screens(
             some = _shuffled(sorted(firsts), protocol.seed, one)[: protocol.size]
             screens.append([_item(one, given, [firsts[system] for system in some])])
     return _shuffled([screen for screen in screens if screen], protocol.seed, "screens"), empty
+
+
+def _same_given(protocol: Protocol, lists: Mapping[str, Lists], one: str, where: str) -> None:
+    """Refuse runs that wrote for other conditions than those that are shown above their texts."""
+    first, *others = protocol.runs
+    for run in others:
+        for column in protocol.given.values():
+            if column_of(lists[run][one][0], column, where) != column_of(lists[first][one][0], column, where):
+                raise ConfigError(
+                    f"runs {first} and {run} have another {column} for input {one}",
+                    where=where,
+                    remedy="name runs of one dataset, or show what they share",
+                )
 
 
 def _item(one: str, given: tuple[tuple[str, str], ...], texts: Sequence[tuple[str, Sequence[Source]]]) -> Item:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ from espalier.metrics.bootstrap import Array, share_interval
 from espalier.metrics.paired import Components
 
 Codes = npt.NDArray[np.int64]
+#: Means and standard deviations below this are 0 but for rounding.
+_ROUNDING: Final = 1e-10
 
 
 class Rated(NamedTuple):
@@ -47,8 +49,10 @@ class Estimate:
 
     Attributes:
         value: None without ratings; then everything else is None too.
-        low: lower end; None if there is one input only. With a single rater the interval is over inputs alone.
-        p: two-sided p-value of a mean or difference under the true value 0; None without an interval, and for shares.
+        low: lower end; None if there is one input only, or if all ratings of each system are equal, so that their
+            variance is unknown. With a single rater the interval is over inputs alone.
+        p: two-sided p-value of a mean or difference under the true value 0; None for one input, and for shares. If the
+            variance is unknown it is that of a sign test over inputs.
         ratings: number of ratings.
     """
 
@@ -76,15 +80,15 @@ def share_of(rated: Rated, value: float) -> Estimate:
     """
     has = (rated.values == value).astype(np.float64)
     found = _estimate([(rated._replace(values=has), 1.0)], tested=False)
-    if found.low is None or found.high is None:
-        return found
     if found.value in (0.0, 1.0):
         inputs = np.bincount(rated.inputs).astype(np.float64)
         bounds = share_interval(np.asarray(np.bincount(rated.inputs, has)), inputs, 0.95)
-    else:
+    elif found.low is not None and found.high is not None:
         bounds = max(0.0, found.low), min(1.0, found.high)
-    assert bounds is not None  # there are two inputs
-    return Estimate(found.value, *bounds, found.p, found.ratings)
+    else:
+        return found
+    low, high = bounds or (None, None)
+    return Estimate(found.value, low, high, found.p, found.ratings)
 
 
 def _estimate(parts: Sequence[tuple[Rated, float]], *, tested: bool = True) -> Estimate:
@@ -102,6 +106,10 @@ def _estimate(parts: Sequence[tuple[Rated, float]], *, tested: bool = True) -> E
     components = _components(np.concatenate(shares), inputs, raters)
     if components is None:
         return Estimate(value, None, None, None, ratings)
+    if max(components.cluster, components.seed) < _ROUNDING**2:
+        # The same in every input: the variance is unknown, and a sign test over inputs is all that is left.
+        p = 1.0 if abs(value) < _ROUNDING else float(2.0**-components.cluster_df)
+        return Estimate(value, None, None, p if tested else None, ratings)
     half = components.half_width(0.05)
     return Estimate(value, value - half, value + half, components.p(value) if tested else None, ratings)
 

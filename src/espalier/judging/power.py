@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.errors import ConfigError
 from espalier.judging.answers import Answers
 from espalier.judging.means import Rated, difference_of
 from espalier.judging.sample import Sample
@@ -111,6 +112,9 @@ def spread_of(sample: Sample, answers: Sequence[Answers], criterion: str) -> Spr
 
     Texts of one system differ between inputs by `inputs` and `texts` together; what all systems share of an input is
     `inputs`. Estimates below 0 are 0. Rounding to levels is counted as noise.
+
+    Raises:
+        ConfigError: there are fewer than two raters, or than two inputs that all raters judged.
     """
     known = [cell for cell in cells_of(sample, answers) if cell.criterion == criterion and cell.source.rank == 1]
     systems = sorted({cell.source.system for cell in known})
@@ -122,7 +126,11 @@ def spread_of(sample: Sample, answers: Sequence[Answers], criterion: str) -> Spr
     complete = ratings[:, ~np.isnan(ratings).any((0, 2)), :]
     several, panel = complete.shape[1:]
     if several < 2 or panel < 2:
-        return Spread()
+        raise ConfigError(
+            f"{several} inputs that all of {panel} raters judged on {criterion}",
+            where="--pilot",
+            remedy="a spread needs two raters of two inputs or more",
+        )
     texts, shared, biases, noises = [], [], [], []
     for table in complete:
         by_input, by_rater = table.mean(1, keepdims=True), table.mean(0, keepdims=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from espalier.io.validation import repeated
 
@@ -20,7 +20,16 @@ REFERENCE: Final = "reference"
 #: Answers about a pair: the first text is better, neither is, the second is.
 FIRST, TIE, SECOND = "1", "0", "2"
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+
+def _no_measure(name: str) -> str:
+    end = name.rpartition("_")[2]
+    if "_" in name and (end.isdecimal() or end == "kappa"):
+        raise ValueError(f"a criterion's name does not end in _{end}, as the share of a level or a kappa does")
+    return name
+
+
+#: The name of a criterion.
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$"), AfterValidator(_no_measure)]
 
 
 class Strict(BaseModel):

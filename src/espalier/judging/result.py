@@ -136,18 +136,27 @@ def details_of(sample: Sample, judged: Judged, beside: Sequence[StandIn], *, lea
         "systems": {line.system: _scores(sample, shown, line.system) for line in shown.systems},
         "left_out": leave_out,
         "panels": {ALL: _panel(judged.everyone), **({} if judged.passed is None else {PASSED: _panel(judged.passed)})},
-        "stand_ins": [
-            {
-                "criterion": each.criterion,
-                "metric": each.metric,
-                "means": {system: rounded(value) for system, value in each.means.items()},
-                "correlation": rounded(each.correlation),
-                "interval": _pair(each.interval),
-                "texts": each.texts,
-            }
-            for each in beside
-        ],
+        "stand_ins": _stand_ins(beside),
     }
+
+
+def waiting_details(sample: Sample, beside: Sequence[StandIn]) -> dict[str, JsonValue]:
+    """What is known before there are ratings."""
+    return {"kind": "waiting", "protocol": sample.name, "sample": sample.hash, "stand_ins": _stand_ins(beside)}
+
+
+def _stand_ins(beside: Sequence[StandIn]) -> list[JsonValue]:
+    return [
+        {
+            "criterion": each.criterion,
+            "metric": each.metric,
+            "means": {system: rounded(value) for system, value in each.means.items()},
+            "correlation": rounded(each.correlation),
+            "interval": _pair(each.interval),
+            "texts": each.texts,
+        }
+        for each in beside
+    ]
 
 
 def headline(judged: Judged, *, leave_out: bool) -> Panel:

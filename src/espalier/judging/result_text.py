@@ -111,7 +111,7 @@ def _coefficient(each: Agreement) -> str:
 
 
 def _with_interval(value: float, interval: tuple[float, float] | None) -> str:
-    return f"{value:.2f}" if interval is None else f"{value:.2f} ({interval[0]:.2f} to {interval[1]:.2f})"
+    return f"{value:z.2f}" if interval is None else f"{value:z.2f} ({interval[0]:z.2f} to {interval[1]:z.2f})"
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> str:

@@ -31,7 +31,7 @@ class RaterLine:
 
     Attributes:
         answers: number of answers, with those to copies and checks.
-        checks: number of attention checks; `wrong` of them were answered otherwise than asked.
+        checks: number of attention checks with an answer; `wrong` of them were answered otherwise than asked.
         again: number of answers to copies; `same` of them equal the first answer.
         with_others: correlation of the rater's answers with the mean of the others'; None if undefined.
     """
@@ -219,7 +219,8 @@ def _system_line(
     for criterion in sample.protocol.criteria:
         ratings = rated[criterion, system]
         for name, value in measure_names(sample, criterion).items():
-            mean = _within(mean_of(ratings), _range(sample, criterion))
+            # That a mean is not 0 is no question; only claims are tested.
+            mean = replace(_within(mean_of(ratings), _range(sample, criterion)), p=None)
             measures[name] = mean if value is None else _percent(share_of(ratings, value))
         if sample.protocol.design != "best_worst":
             counts, inputs = _counts(sample, criterion, [cell for cell in own if cell.criterion == criterion])
@@ -309,7 +310,11 @@ def rater_lines(sample: Sample, answers: Sequence[Answers]) -> tuple[RaterLine, 
 
 def _rater_line(sample: Sample, one: Answers, with_others: float | None) -> RaterLine:
     own = [sample.item(number) for number in sample.orders[one.rater]]
-    checks = [item for item in own if item.expected]
+    checks = [
+        item
+        for item in own
+        if item.expected and any((item.number, question) in one.answers for question in item.expected)
+    ]
     wrong = sum(
         any(one.answers.get((item.number, question)) != answer for question, answer in item.expected.items())
         for item in checks

@@ -10,10 +10,10 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from espalier.judging.sample import Item, Sample
+from espalier.judging.sample import PAIR_WORDS, Item, Sample
 
-#: Columns of a CSV file. What is given and the texts stand between them; a rater fills in the last.
-COLUMNS: Final = ("sample", "rater", "item", "given", "texts", "question", "answers", "answer")
+#: Columns of a CSV file: `asks` is the question in words, `answers` says what each means. A rater fills in the last.
+COLUMNS: Final = ("sample", "rater", "item", "given", "texts", "question", "asks", "answers", "answer")
 #: Spreadsheets read a cell that begins with one of these as a formula.
 _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -53,15 +53,29 @@ def sheet(sample: Sample, rater: str) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for (number, question), answers in sample.asked(rater).items():
+        criterion, end = sample.protocol.questions[question]
+        asks = sample.protocol.criteria[criterion].question + (f" The {end}." if end else "")
         item = sample.item(number)
         given = "\n".join(f"{label}: {text}" for label, text in item.given)
         texts = "\n".join(
             text if len(item.texts) == 1 else f"{place}: {text}" for place, text in enumerate(item.texts, start=1)
         )
         writer.writerow(
-            [sample.hash, rater, number, _plain(given), _plain(texts), question, _plain(" ".join(answers)), ""]
+            [
+                *(sample.hash, rater, number, _plain(given), _plain(texts), question, _plain(asks)),
+                _plain("; ".join(_meant(sample, criterion, answer) for answer in answers)),
+                "",
+            ]
         )
     return out.getvalue()
+
+
+def _meant(sample: Sample, criterion: str, answer: str) -> str:
+    """An answer with its meaning: "1 = bad"."""
+    if sample.protocol.design == "best_worst":
+        return answer
+    known = PAIR_WORDS if sample.protocol.design == "pairs" else dict(sample.protocol.criteria[criterion].named)
+    return f"{answer} = {known[answer]}" if known[answer] else answer
 
 
 def _in_script(data: object) -> str:
