@@ -38,7 +38,7 @@ def echoes(monkeypatch: pytest.MonkeyPatch) -> Any:
 class Found(Models):
     """One model, whose own default is to say each word three times."""
 
-    name, language = "cave", "en"
+    name, language, synthetic = "cave", "en", False
 
     def __init__(self, echoes: Any) -> None:
         self.echoes = echoes

@@ -119,6 +119,7 @@ def test_what_cannot_be_released_is_named(project: Path, refused: Refuse, edit: 
     assert "unknown model 'moon'" in refused(project, "release", "moon")
     assert "--name: '../moon' is no name of a folder" in refused(project, "release", "songnet", "--name", "../moon")
     assert refused(project, "release", "songnet", "--again").endswith("no released model; leave out --again")
+    edit(project / "params.yaml", "protocols", {})
     edit(project / "params.yaml", "runs.songnet_free.split", "dev")
     assert "models.songnet: no run on test scores it" in refused(project, "release", "songnet")
     assert not [*place.iterdir()]

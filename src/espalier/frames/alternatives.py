@@ -39,7 +39,7 @@ def grammar_of_any(plans: Sequence[Plan], notation: Notation) -> str:
     return with_rules({"HEAD": head, **texts} if head else texts, f"HEAD {choice}" if head else choice, rules, notation)
 
 
-def _state(automaton: PlaceAutomaton, place: int) -> Any:
+def _state(automaton: PlaceAutomaton, place: int) -> object:
     """The state before a place. A plan without rhymes, repetitions or words to come has one for each."""
     state = automaton.start
     for _ in range(place):

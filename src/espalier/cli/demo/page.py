@@ -79,7 +79,7 @@ def _service(tab: Tab, profile: str | None) -> dict[str, Any]:
     answer = gradio.HTML(elem_classes=["answer"], apply_default_css=False)
     typed = gradio.HTML(elem_classes=["typed"], apply_default_css=False)
 
-    def answered(*values: Any) -> tuple[str, str]:
+    def answered(*values: object) -> tuple[str, str]:
         asked = {**_values(tab, values), "profile": profile}
         return tab.answer(asked), pictures.typed(command_line(tab.command, asked))
 
@@ -109,7 +109,7 @@ def _clicked(template: Component, verse: str) -> None:
     template.input(typed, [template, kept], [kept, shown], **quiet)
 
 
-def _control(tab: Tab, name: str, kind: Any, option: Option) -> Component:
+def _control(tab: Tab, name: str, kind: object, option: Option) -> Component:
     """A control whose label is its option, and whose empty value leaves the option out."""
     command, value = tab.command, tab.first.get(name)
     label = f"{name} (argument)" if name == command.argument else flag_of(name, repeated=is_repeated(kind))
