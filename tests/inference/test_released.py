@@ -120,3 +120,16 @@ def test_a_damaged_release_among_those_that_a_command_looks_at_is_one_line_with_
     (folder / SYSTEM).write_text("{", encoding="utf-8")
     with pytest.raises(ArtifactError, match=rf"system\.json: not valid JSON .*; git restore {folder}$"):
         released.released_for("reply", "zh")
+
+
+def test_expand_needs_no_model_of_a_profile_and_its_released_expander_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shutil.copytree(ROOT / "released/nursery_paraphrase", tmp_path / "paraphrase")
+    monkeypatch.setattr(released, "RELEASED", tmp_path)
+    expander = released.released_expander("en")
+    assert expander is not None and expander.is_relative_to(folder) and released.released_expander("zh") is None
+    assert espalier.load(expander, device="cpu").view.writes == "tree"
+    (expander / SYSTEM).write_text("{}", encoding="utf-8")
+    with pytest.raises(ArtifactError, match="damaged: not the file that was released"):
+        released.released_expander("en")

@@ -54,6 +54,22 @@ def released_for(service: str, language: str, *, trees: bool = False) -> Path | 
     return next(iter(guided if trees else [*plain, *guided]), None)
 
 
+def released_expander(language: str) -> Path | None:
+    """The expander inside the released model that paraphrases along trees in a language; None if there is none.
+
+    Raises:
+        ArtifactError: the released model is damaged.
+    """
+    from espalier.inference.folder import read_system, restorable, verify_checksums
+
+    folder = released_for("paraphrase", language, trees=True)
+    if folder is None:
+        return None
+    with restorable(folder):
+        verify_checksums(folder)  # a part has no checksums of its own
+        return read_system(folder).expander
+
+
 def folder_of(name: str | Path) -> Path:
     """The folder of a model: `name` itself, a released model of this name, or a download of "user/name" from the Hub.
 
