@@ -199,11 +199,11 @@ def test_the_drawing_has_the_tokens_and_symbols_that_are_printed(songs: Path, cl
         (["--template", TEMPLATE, "--prompt", "回首", *P2], "template, prompt: the template does not begin with"),
         (["--template", "我吗", *P2], "template: pos y (吗), which the model's training texts do not have"),
         (["--template", TEMPLATE, "--topic", "灯", *P2], "template, topics: model sat_p2 reads no topics"),
-        (["--template", TEMPLATE, "--model", "gpt2"], "--model: model gpt2 serves likelihood alone; compose needs a"),
+        (["--template", TEMPLATE, "--model", "gpt2"], "--model: model gpt2 serves sample; compose needs a"),
         (["--template", TEMPLATE, "--model", "songnet"], "--model: model songnet serves generate and polish; compose"),
         (
             ["--template", TEMPLATE, "--model", "moon"],
-            "--model: unknown model 'moon'; allowed: gpt2, sat_p2, sat_topic, songci, songnet",
+            "--model: unknown model 'moon'; allowed: gpt2, sat_p2, sat_topic, songnet",
         ),
         (
             ["--template", TEMPLATE, "--out", "a.png", *P2],
