@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from espalier.cli.models import Models, is_parser
-from espalier.inference.released import is_model, released_for, released_names
+from espalier.inference.released import is_model, released_expander, released_for, released_names
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.shell import completion
@@ -60,12 +60,11 @@ class ProfileModels(Models):
         profile's default for them, or its only model that serves them. A trained model of the profile comes before a
         released one of its name.
         """
-        if (
-            model is None
-            and not self._profile_given
-            and (default := released_for(method, language, trees=trees)) is not None
-        ):
-            model = str(default)
+        if model is None and not self._profile_given:
+            default = released_for(method, language, trees=trees)
+            if default is None and method == "expand":
+                default = released_expander(language)
+            model = None if default is None else str(default)
         if model is not None and (is_model(model) or (model in released_names() and not _trained(model))):
             return super().open(method, language, model=model, expander=expander, expands=expands)
         from pipeline.records.systems import open_system

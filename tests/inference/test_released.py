@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import espalier
 from espalier.inference import released
-from espalier.inference.folder import CHECKSUMS, read_system, verify_checksums
+from espalier.inference.folder import CHECKSUMS, SYSTEM, read_system, verify_checksums
 from espalier.inference.registry import SERVICES
 from espalier.inference.requests import VerseRequest
 from espalier.io.errors import ArtifactError
@@ -105,3 +106,30 @@ def test_a_model_of_the_hub_is_loaded_from_its_cache(
 def test_a_name_without_a_model_is_one_line_with_the_released_names() -> None:
     with pytest.raises(ArtifactError, match=r"moonci: no such model; .* or a released model: .*songci"):
         espalier.load("moonci")
+
+
+def test_a_damaged_release_among_those_that_a_command_looks_at_is_one_line_with_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shutil.copytree(ROOT / "released/nursery_compose", tmp_path / "compose")
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Release"]):
+        subprocess.run([*git, *command], check=True)
+    monkeypatch.setattr(released, "RELEASED", tmp_path)
+    assert released.released_for("compose", "zh") == folder
+    (folder / SYSTEM).write_text("{", encoding="utf-8")
+    with pytest.raises(ArtifactError, match=rf"system\.json: not valid JSON .*; git restore {folder}$"):
+        released.released_for("reply", "zh")
+
+
+def test_expand_needs_no_model_of_a_profile_and_its_released_expander_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shutil.copytree(ROOT / "released/nursery_paraphrase", tmp_path / "paraphrase")
+    monkeypatch.setattr(released, "RELEASED", tmp_path)
+    expander = released.released_expander("en")
+    assert expander is not None and expander.is_relative_to(folder) and released.released_expander("zh") is None
+    assert espalier.load(expander, device="cpu").view.writes == "tree"
+    (expander / SYSTEM).write_text("{}", encoding="utf-8")
+    with pytest.raises(ArtifactError, match="damaged: not the file that was released"):
+        released.released_expander("en")

@@ -216,6 +216,7 @@ def test_the_drawing_has_the_tokens_and_symbols_that_are_printed(songs: Path, cl
         ),
         (["--template", TEMPLATE, "--temperature", "0", *P2], "--temperature: 0.0 is no temperature"),
         (["--prompt", "灯"], "--prompt: no template; give --template as well, or --pos or --pc"),
+        (["--pos", ""], "--pos: no template; give --template as well, or --pos or --pc"),
         (["--topic", "灯"], "--topic: no template; give --template as well, or --pos or --pc"),
         (["--pos", "r v", *P2], "template: the model reads pc and pos; give pc as well, or a sentence"),
         (["--pos", "DT NN"], "--model: no model of profile nursery is the default for compose.en"),

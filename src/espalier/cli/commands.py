@@ -151,7 +151,8 @@ class Compose(Command):
         """The request of the command line. Raises a ConfigError if it has neither a template nor a structure."""
         found: list[Any] = super().given()
         if found and self.values["template"] is None and not (found[0].pos or found[0].pc):
-            where = "--prompt" if found[0].prompt else "--topic"
+            others = ("--pos", found[0].pos), ("--pc", found[0].pc), ("--prompt", found[0].prompt)
+            where = next((name for name, value in others if value or self.values[name[2:]] is not None), "--topic")
             if self.values["file"] is not None:
                 raise ConfigError("a file has its own", where=where, remedy="write it after a tab in each line")
             raise ConfigError("no template", where=where, remedy="give --template as well, or --pos or --pc")

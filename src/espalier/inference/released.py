@@ -38,14 +38,36 @@ def released_for(service: str, language: str, *, trees: bool = False) -> Path | 
 
     Args:
         trees: whether it must read trees. Else one that reads texts alone comes first.
-    """
-    from espalier.inference.folder import TEMPLATES, read_system
 
-    wanted = f"{service}.{language}"
-    found = [folder for folder in released() if wanted in read_system(folder).default_for]
+    Raises:
+        ArtifactError: the file of a released model that says so is missing or damaged.
+    """
+    from espalier.inference.folder import TEMPLATES, read_system, restorable
+
+    def serves(folder: Path) -> bool:
+        with restorable(folder):
+            return f"{service}.{language}" in read_system(folder).default_for
+
+    found = [folder for folder in released() if serves(folder)]
     guided = [folder for folder in found if (folder / TEMPLATES).is_file()]
     plain = [folder for folder in found if folder not in guided]
     return next(iter(guided if trees else [*plain, *guided]), None)
+
+
+def released_expander(language: str) -> Path | None:
+    """The expander inside the released model that paraphrases along trees in a language; None if there is none.
+
+    Raises:
+        ArtifactError: the released model is damaged.
+    """
+    from espalier.inference.folder import read_system, restorable, verify_checksums
+
+    folder = released_for("paraphrase", language, trees=True)
+    if folder is None:
+        return None
+    with restorable(folder):
+        verify_checksums(folder)  # a part has no checksums of its own
+        return read_system(folder).expander
 
 
 def folder_of(name: str | Path) -> Path:

@@ -50,6 +50,10 @@ A, B = ENGLISH[0], ENGLISH[1]
         ("a.tsv", table(["7", A, B], ["8", B, A], by="\t"), "pairs", {"columns": ["skip", "source", "target"]}),
         ("a.tsv", table(['"text"', '"n"'], [f'"{A} ""yes"""', '"1"'], by="\t"), "text_table",
          {"columns": {"text": "text"}, "quotes": True}),
+        ("a.csv", table(["English", "rewritten"], [A, B], [B, A]), "pairs",
+         {"columns": {"source": "English", "target": "rewritten"}}),
+        ("a.csv", table(["Nr", "Zeile"], ["1", A], ["2", B]), "text_table", {"columns": {"text": "Zeile"}}),
+        ("a.csv", table(["Hi.", "Hello."], [A, B], [B, A]), "pairs", {"columns": ["source", "target"]}),
         ("a.txt", table([A, B], [B, A], by="\t"), "pairs", {"columns": ["source", "target"]}),
         ("a.txt", "\n".join(ENGLISH), "lines", {}),
         ("a.txt", "The rain falls\non the stone.\n\nA bird sings\nall alone.\n", "poems", {}),
@@ -85,6 +89,16 @@ def test_encodings_are_told_apart(encoding: str, tmp_path: Path) -> None:
     data = (texts.get(encoding, CHINESE) * 20).encode(encoding)
     assert encoding_of(data) == encoding
     assert encoding_of(data + b"\n" * 2_000_000) == encoding
+
+
+def test_names_of_fields_in_chinese_are_known_and_texts_with_title_and_author_are_poems(tmp_path: Path) -> None:
+    rows = [
+        ["题目", "朝代", "作者", "内容"],
+        ["春晓", "唐", "孟浩然", "春眠不觉晓，处处闻啼鸟。夜来风雨声，花落知多少。"],
+    ]
+    found = guess(put(tmp_path, "a.csv", table(*rows)))
+    assert (found.reader, found.language) == ("verse", "zh")
+    assert found.options["columns"] == {"text": "内容", "title": "题目", "author": "作者"}
 
 
 def test_a_few_damaged_bytes_of_utf_8_are_no_other_encoding(tmp_path: Path) -> None:
@@ -145,12 +159,15 @@ def test_the_longest_list_inside_a_file_has_its_rows() -> None:
         (
             "a.csv",
             "a,b,c\nthe dog ran,so it is,yes it is\n",
-            "which of the fields 0, 1, 2 are texts cannot be told; say",
+            "which of the fields a, b, c are texts cannot be told; say",
         ),
         ("a.csv", "id,label\n1,2\n", "which of the fields id, label are texts cannot be told"),
         ("a.csv", "text\n", "no rows below the names of fields"),
         ("a.csv", "", r"a\.csv: no rows"),
         ("a.csv", 'text\n"so it is\n', r"a\.csv, row 2: not valid CSV"),
+        pytest.param(
+            "a.csv", f'text\n"{"so it is " * 20_000}"\n', r"row 2: .*larger than field limit", id="a long field"
+        ),
         ("a.json", "[1, 2]", "its rows are neither objects nor lists"),
         ("a.json", "{\n]", r"a\.json, row 2: not valid JSON"),
         ("a.json", "5", r"a\.json: no list of rows"),

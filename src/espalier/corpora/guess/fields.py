@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from espalier.io.errors import DataError
-from espalier.text.language import has_words
+from espalier.text.language import has_words, language_of
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -20,26 +20,28 @@ def words_in(text: str) -> frozenset[str]:
 NAMES: Final[Mapping[str, frozenset[str]]] = {
     "source": words_in(
         "source src question1 sentence1 sent1 s1 text1 q1 string1 1string phrase1 sentencea texta input original post "
-        "query prompt anchor premise instruction"
+        "query prompt anchor premise instruction 原句 原文 句子1 问题1 上联"
     ),
     "target": words_in(
         "target tgt trg question2 sentence2 sent2 s2 text2 q2 string2 2string phrase2 sentenceb textb output "
-        "paraphrase response reply answer positive hypothesis completion rewrite"
+        "paraphrase response reply answer positive hypothesis completion rewrite 改写 复述 译文 句子2 问题2 下联"
     ),
     "label": words_in(
         "label labels isduplicate duplicate isparaphrase paraphrase goldlabel similarity score quality relatedness "
-        "relatednessscore same"
+        "relatednessscore same 标签 相似度"
     ),
     "group": words_in("group groupid dialogid dialogueid conversationid cluster clusterid setid song songid"),
-    "verse": words_in("poem paragraphs verse verses stanza stanzas lines poetry"),
-    "text": words_in("text sentence content line sent utterance lyric lyrics tweet body"),
-    "title": words_in("title name rhythmic tune"),
-    "author": words_in("author poet writer"),
+    "verse": words_in("poem paragraphs verse verses stanza stanzas lines poetry 诗 诗句 诗文"),
+    "text": words_in("text sentence content line sent utterance lyric lyrics tweet body 文本 句子 内容 正文 歌词"),
+    "title": words_in("title name rhythmic tune 题目 标题 诗名 词牌 题"),
+    "author": words_in("author poet writer 作者 诗人"),
 }
 #: Labels of pairs that are paraphrases.
 POSITIVE: Final = words_in("1 1.0 true t yes y paraphrase duplicate entailment same equivalent positive")
 #: Labels are words or grades if there are at most so many; and the tops of scales of scores, of which 0.8 is asked.
 _GRADES, _TOPS, _SHARE = 10, (1.0, 5.0, 10.0, 100.0), 0.8
+#: A name: no number, and without a mark at its end.
+_WORD: Final = re.compile(r"(?![-\d.]+$).*\w")
 #: The least part of the values of a field of texts that are texts.
 _TEXTUAL: Final = 0.6
 
@@ -63,6 +65,13 @@ def is_named(names: Sequence[str]) -> bool:
     """Whether a row names the fields of the rows below it: one name is well known."""
     known = frozenset().union(*NAMES.values())
     return any(plain(name) in known for name in names)
+
+
+def is_above(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a row is of unknown names: different words, some of which stand above texts and none of which is one."""
+    words = len({*names}) == len(names) and all(_WORD.fullmatch(name.strip()) for name in names)
+    whole = [row for row in rows if len(row) == len(names)]
+    return words and not any(map(_is_text, names)) and any(map(_is_textual, zip(*whole, strict=True)))
 
 
 def fields_of(values: Mapping[str, Sequence[Any]]) -> Fields:
@@ -97,9 +106,10 @@ def fields_of(values: Mapping[str, Sequence[Any]]) -> Fields:
             "or verse with {text: NAME}",
         )  # fmt: skip
     group = {key: name for key in ("group",) if (name := _first(key, list(values))) is not None}
-    if found != verse and not _has_lines(values[found]):
-        return Fields("text_table", {"text": found, **group}, {}, notes)
     facts = {key: name for key in ("title", "author") if (name := _first(key, list(values))) is not None}
+    chinese = len(facts) == 2 and _is_chinese(values[found])  # whose poems stand in one line
+    if found != verse and not chinese and not _has_lines(values[found]):
+        return Fields("text_table", {"text": found, **group}, {}, notes)
     return Fields("verse", {"text": found, **facts, **group}, {}, notes)
 
 
@@ -155,6 +165,10 @@ def _is_text(value: object) -> bool:
     if not isinstance(value, str) or not has_words(value) or _number(value) is not None:
         return False
     return len(value.split()) > 1 or sum(character >= "\u3400" for character in value) > 1
+
+
+def _is_chinese(values: Sequence[Any]) -> bool:
+    return language_of(" ".join(value for value in values if isinstance(value, str))[:10_000]) == "zh"
 
 
 def _has_lines(values: Sequence[Any]) -> bool:

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, Final
 
 from espalier.corpora.guess.encoding import LOOKED_AT, encoding_of
-from espalier.corpora.guess.fields import Fields, fields_of, is_named
+from espalier.corpora.guess.fields import Fields, fields_of, is_above, is_named
 from espalier.corpora.guess.lists import guess_rows, place_of
 from espalier.corpora.readers.files import json_in
 from espalier.corpora.readers.framing import FORMS, Encoding, Framing, lines_at, rows_of, value_at
@@ -185,7 +185,7 @@ def _text(file: Path, named: Framing, encoding: Encoding) -> tuple[Fields, list[
 def _table(rows: Sequence[Sequence[str]]) -> tuple[Fields, list[str]]:
     """What the fields of a table are. A list of columns says it for one without a header."""
     width = Counter(map(len, rows)).most_common(1)[0][0]
-    header = is_named(rows[0])
+    header = is_named(rows[0]) or is_above(rows[0], rows[1:])
     names = list(rows[0]) if header else [*map(str, range(width))]
     whole = [row for row in rows[header:] if len(row) == len(names)]
     if not whole:
@@ -194,18 +194,24 @@ def _table(rows: Sequence[Sequence[str]]) -> tuple[Fields, list[str]]:
     values = {name: [row[place] for row in whole] for place, name in enumerate(names)}
     found = fields_of(values)
     texts = [row for key, name in found.columns.items() if key in ("source", "target", "text") for row in values[name]]
-    if header:
-        return found, texts
     kinds = {name: key for key, name in found.columns.items()}
     listed: Any = [kinds.get(name, SKIP) for name in names]
-    return Fields(found.reader, listed, found.options, found.notes), texts
+    if not header:
+        return Fields(found.reader, listed, found.options, found.notes), texts
+    if not is_named(rows[0]):
+        remedy = f"if it has none, list what the fields are: -S 'options.columns=[{', '.join(listed)}]'"
+        found.notes.append(f"the first row is taken for the names of fields; {remedy}")
+    return found, texts
 
 
 def _separator(lines: Sequence[str]) -> str:
     """What parts most lines of the beginning into equally many fields, at least two."""
 
     def fit(separator: str) -> tuple[int, int]:
-        counts = Counter(len(row) for row in csv.reader(lines, delimiter=separator))
+        try:
+            counts = Counter(len(row) for row in csv.reader(lines, delimiter=separator))
+        except csv.Error:  # a field of more than 131,072 characters, as after a mark that is not closed
+            return 0, 0
         count, times = max(((c, n) for c, n in counts.items() if c > 1), key=lambda each: each[1], default=(0, 0))
         return times, count
 
