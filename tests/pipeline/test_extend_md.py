@@ -84,7 +84,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     from espalier.nursery.verse_en import grow as grow_verse
 
     nursery = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
-    for key in ("runs", "baselines", "annotations"):
+    for key in ("runs", "baselines", "annotations", "protocols"):
         nursery[key] = {}
     nursery["models"] = {name: nursery["models"][name] for name in ("guig_tg", "guig_se")}  # which the page copies
     pairs_en = {"paraphrase_en": nursery["datasets"]["linearize"]["paraphrase_en"]}

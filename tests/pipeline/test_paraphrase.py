@@ -539,8 +539,8 @@ def test_the_corpus_own_parser_comes_before_one_that_learned_from_it(
 
 def test_a_default_that_is_not_there_is_named(changed: Path, refused: Refuse, edit: Callable[..., None]) -> None:
     edit(changed / "params.yaml", "models.se.default_for", [])
-    line = refused(changed, "paraphrase", SOURCE)
-    assert "--expander: no model of profile nursery is the default for expand.en; name one: se, se_no_tmpl, " in line
+    line = refused(changed, "expand", SOURCE, "--template", "(S (NP) (VP))")
+    assert "--model: no model of profile nursery is the default for expand.en; name one: se, se_no_tmpl, " in line
     assert "scpn" in line and "tg" not in line and "poet" not in line
 
 
