@@ -6,11 +6,12 @@ import logging
 import os
 import signal
 import tempfile
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from multiprocessing import get_context
@@ -18,12 +19,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from dvc.exceptions import DvcException
+from dvc.stage import run
 from dvc.stage.exceptions import StageNotFound
 
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
 from pipeline import layout
 from pipeline.graph.dvc_files import dvc_project, locked_atomically, parsed_once, written_by_entry
+from pipeline.graph.parent import STARTED_BY, end_with_parent, interrupt_below
 from pipeline.graph.scheduler import run_all
 from pipeline.records.committed import differences, rewritten
 
@@ -31,6 +34,8 @@ from pipeline.records.committed import differences, rewritten
 MADE = {"train_parser": "parsers", "train": "models", "score": "scored runs", "report": "reports"}
 #: Largest number of printed differences from the committed numbers.
 SHOWN = 12
+#: Seconds that a command has to end by itself, or DVC to release its files.
+GRACE = 5.0
 
 
 @dataclass(frozen=True)
@@ -79,16 +84,20 @@ def repro(targets: list[str], jobs: int) -> None:
             running.append(stage)
             bar.update(task, note=f"{', '.join(running)}; {spoken(times.left(left, jobs))} left")
 
-        for number, outcome in enumerate(_outcomes(graph, jobs, times.expected, show), 1):
-            running.remove(outcome.stage)
-            left.pop(outcome.stage)
-            if outcome.ok and outcome.ran:
-                times.record(outcome.stage, outcome.seconds)
-            rest = f"; {spoken(times.left(left, jobs))} left" if left else ""
-            say(f"[{number}/{len(graph)}] {outcome.stage}, {outcome.seconds:.0f} s{rest}", *outcome.output.splitlines())
-            bar.advance(task)
-            if not outcome.ok:
-                failed.append(outcome.stage)
+        with closing(_outcomes(graph, jobs, times.expected, show)) as outcomes:
+            for number, outcome in enumerate(outcomes, 1):
+                running.remove(outcome.stage)
+                left.pop(outcome.stage)
+                if outcome.ok and outcome.ran:
+                    times.record(outcome.stage, outcome.seconds)
+                rest = f"; {spoken(times.left(left, jobs))} left" if left else ""
+                say(
+                    f"[{number}/{len(graph)}] {outcome.stage}, {outcome.seconds:.0f} s{rest}",
+                    *outcome.output.splitlines(),
+                )
+                bar.advance(task)
+                if not outcome.ok:
+                    failed.append(outcome.stage)
     times.save()
     if failed:
         raise ArtifactError("failed, as its output above says", where=", ".join(failed))
@@ -159,7 +168,7 @@ def _summary(stages: list[str], seconds: float) -> Iterator[str]:
 
 def _outcomes(
     graph: dict[str, set[str]], jobs: int, seconds: Callable[[str], float], started: Callable[[str], None]
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Run the stages, and yield their outcomes as they end. No stage is started after a failure.
 
     Args:
@@ -179,31 +188,76 @@ def _outcomes(
         return future
 
     with ProcessPoolExecutor(jobs, get_context("spawn"), _stay) as pool:
-        for outcome in run_all(graph, start, jobs, seconds):
-            failed = failed or not outcome.ok
-            yield outcome
+        try:
+            for outcome in run_all(graph, start, jobs, seconds):
+                failed = failed or not outcome.ok
+                yield outcome
+        except (KeyboardInterrupt, GeneratorExit):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool waits for DVC, which writes
+            interrupt_below(GRACE)
+            raise
 
 
 class _Interrupt:
-    """Handling of Ctrl-C in a process that runs stages: idle, it starts no more stages; before a command, it stops.
+    """Handling of Ctrl-C in a process that runs stages: no other command starts, and DVC writes what it has begun.
 
     The command of a stage receives Ctrl-C too. DVC ignores it meanwhile, so that it can report how the command ended.
     """
 
-    seen, in_stage = False, False
+    seen, starts_command = False, False
+    #: Set while no stage runs here.
+    idle = threading.Event()
 
     @classmethod
     def take(cls, *_: object) -> None:
         """The signal handler."""
         cls.seen = True
-        if cls.in_stage:
+        if cls.starts_command:
             raise KeyboardInterrupt
+
+    @classmethod
+    def check(cls) -> None:
+        """Raise an interrupt that has come before."""
+        if cls.seen:
+            raise KeyboardInterrupt
+
+    @classmethod
+    def finish(cls) -> None:
+        """Start no other command, and wait until DVC has released the files of a stage whose command was killed."""
+        cls.seen = True
+        cls.idle.wait(GRACE)
 
 
 def _stay() -> None:
-    """Ignore Ctrl-C in processes that run stages; `_run` reports it."""
+    """In processes that run stages, leave Ctrl-C to `_run`, which reports it; and end with the main process."""
+    _Interrupt.idle.set()
     signal.signal(signal.SIGINT, _Interrupt.take)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    os.environ[STARTED_BY] = str(os.getpid())
+    end_with_parent(_Interrupt.finish)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """In this context, Ctrl-C stops DVC only where it starts a command, where it writes nothing."""
+    whole = run.cmd_run
+
+    def cmd_run(*arguments: Any, **options: Any) -> None:
+        _Interrupt.starts_command = True
+        try:
+            _Interrupt.check()
+            whole(*arguments, **options)
+        finally:
+            _Interrupt.starts_command = False
+
+    run.cmd_run = cmd_run
+    _Interrupt.idle.clear()
+    try:
+        _Interrupt.check()
+        yield
+    finally:
+        run.cmd_run = whole
+        _Interrupt.idle.set()
 
 
 def _run(stage: str) -> Outcome:
@@ -212,17 +266,13 @@ def _run(stage: str) -> Outcome:
     started = time.monotonic()
     with tempfile.TemporaryFile() as file, _printed_to(file), parsed_once(), written_by_entry(), locked_atomically():
         try:
-            _Interrupt.in_stage = True
-            if _Interrupt.seen:
-                raise KeyboardInterrupt
-            dvc_project(wait_for_lock=True).reproduce([stage], single_item=True)
+            with _interruptible():
+                dvc_project(wait_for_lock=True).reproduce([stage], single_item=True)
             ok, reason = True, ""
         except DvcException as error:
             ok, reason = False, f"{error.__cause__ or error}\n"
         except KeyboardInterrupt:
             ok, reason = False, "interrupted\n"
-        finally:
-            _Interrupt.in_stage = False
         file.seek(0)
         output = file.read().decode(errors="replace") + reason
     return Outcome(stage, ok, bool(output.strip()), time.monotonic() - started, output)

@@ -6,18 +6,23 @@ stages this takes seconds of processor time. Values read and bytes written do no
 DVC writes in place which files its processes use. Interrupted, it leaves half a file, which no later run can read.
 """
 
+import json
+import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, Final
 
+import psutil
 from dvc import dvcfile, rwlock
+from dvc.env import DVC_ROOT
 from dvc.repo import Repo
 from dvc.scm import SCMError
 from dvc.utils import serialize
 
+from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
 
@@ -96,7 +101,10 @@ def written_by_entry() -> Iterator[None]:
 
 @contextmanager
 def locked_atomically() -> Iterator[None]:
-    """In this context, DVC writes the file of the files in use (`rwlock`) whole or not at all."""
+    """In this context, DVC writes the file of the files in use (`rwlock`) whole or not at all.
+
+    A file that cannot be read is ignored and replaced if no command of DVC runs in the project.
+    """
     edit = rwlock._edit_rwlock
 
     def edit_whole(folder: str, fs: Any, hardlink: bool) -> Any:
@@ -104,6 +112,8 @@ def locked_atomically() -> Iterator[None]:
         def opened(path: str, mode: str = "r", **options: Any) -> Iterator[IO[Any]]:
             if mode == "r":
                 with fs.open(path, mode, **options) as file:
+                    _take_away_unread(Path(path), file.read())
+                    file.seek(0)
                     yield file
             else:
                 with atomic_file(Path(path)) as part, part.open(mode, **options) as file:
@@ -116,6 +126,32 @@ def locked_atomically() -> Iterator[None]:
         yield
     finally:
         rwlock._edit_rwlock = edit
+
+
+def _take_away_unread(path: Path, text: str) -> None:
+    """Raise what DVC takes for an empty file of the files in use, if this one has no meaning and nobody holds it.
+
+    Called while DVC holds the lock for editing the file, so that nobody is writing it.
+
+    Raises:
+        FileNotFoundError: as if the file were not there.
+    """
+    try:
+        rwlock.SCHEMA(json.loads(text))
+    except (ValueError, rwlock.Invalid):
+        if not _runs_command(path.parents[2]):
+            say(f"{path}: cannot be read, and nobody holds it: DVC starts a new one")
+            raise FileNotFoundError(path) from None
+
+
+def _runs_command(root: Path) -> bool:
+    """Whether DVC runs a command of the project, other than this process or one that has started it."""
+    own = {os.getpid(), *(process.pid for process in psutil.Process().parents())}
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.pid not in own and process.environ().get(DVC_ROOT) == str(root):
+                return True
+    return False
 
 
 def with_entries(text: str, changed: Mapping[str, Any]) -> str:

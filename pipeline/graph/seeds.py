@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import traceback
 from collections.abc import Callable, Sequence
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, get_context
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from espalier.io.errors import ArtifactError, EspalierError
+from pipeline.graph.parent import end_with_parent
 
 if TYPE_CHECKING:
     from ctypes import Array, c_double
@@ -86,11 +86,9 @@ def _require_success(key: str, process: SpawnProcess, answer: Answer) -> None:
 def _train(train: Training, key: str, seed: int, board: Array[c_double], place: int, told: Answer) -> None:
     """Train in a separate process, and send its result."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends this process
-    parent = parent_process()
+    end_with_parent()
 
     def show(seed: int, step: int, rate: float, loss: float) -> None:
-        if parent is None or not parent.is_alive():
-            os._exit(1)
         board[3 * place : 3 * place + 3] = [step, rate, loss]
 
     answer = ("done", "")

@@ -11,6 +11,7 @@ from espalier.io.errors import ArtifactError, EspalierError, MissingError
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.locks import exclusive
 from pipeline import layout
+from pipeline.graph.parent import end_with_dvc
 from pipeline.layout import ROOT
 
 #: Data files of the library: tables, and the templates and scripts of pages.
@@ -31,6 +32,7 @@ def run_alone(stage: str, *key: str) -> None:
     Raises:
         EspalierError: another process runs the stage, an input is missing, its code changed, or it failed.
     """
+    end_with_dvc()
     fix_threads(stage)
     module = importlib.import_module(f"pipeline.stages.{stage}")
     with unchanged_code(), alone(stage, *key), inputs_named("@".join((stage, *key))):

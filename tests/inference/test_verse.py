@@ -12,7 +12,7 @@ import pytest
 import espalier
 from espalier.inference.requests import VerseRequest
 from espalier.inference.system import System
-from espalier.inference.writer import ArgumentError, InferenceWarning, parted
+from espalier.inference.writer import ArgumentError, CallError, InferenceWarning, parted
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.verse.books import Book, Tone, ToneBook
 from espalier.verse.rhyme import group_name
@@ -31,6 +31,35 @@ def test_each_format_is_filled_n_times_in_order(verse: System) -> None:
     for poem in poems[:2]:
         assert len(poem.text) == 9 and (poem.text[3], poem.text[8]) == ("，", "。")
     assert [len(unit) for unit in poems[2].text.split("\n")] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("5,5。", r"formats: str instead of a list; give a list of strings or of VerseRequest: \['5,5。'\]$"),
+        (b"5", "formats: bytes instead of a list; give a list of strings or of VerseRequest$"),
+        (None, "formats: NoneType instead of a list"),
+        (5, "formats: int instead of a list"),
+        ({"5,5。"}, "formats: set instead of a list"),
+        (len, "formats: builtin_function_or_method instead of a list"),
+        ([None], r"formats\[0\]: NoneType instead of a text; give a string or a VerseRequest$"),
+        ([5], r"formats\[0\]: int instead of a text"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_input_of_another_type_is_one_line(verse: System, given: Any, said: str) -> None:
+    with pytest.raises(CallError, match=said) as error:
+        verse.generate(given)
+    assert isinstance(error.value, TypeError) and isinstance(error.value, EspalierError)
+
+
+def test_an_unknown_option_is_one_line_that_lists_those_that_exist(verse: System) -> None:
+    with pytest.raises(CallError, match=r"^verse\.generate: unknown option 'foo'; allowed: .*\bseed\b.*top_k"):
+        verse.generate(["5。"], foo=1)
+
+
+def test_a_system_says_what_it_is(verse: System) -> None:
+    assert repr(verse) == "<System verse of verse: generate, polish; on cpu>"
 
 
 def test_a_text_depends_on_its_place_and_seed_and_not_on_its_batch(

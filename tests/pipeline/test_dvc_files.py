@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -142,3 +144,28 @@ def test_a_run_that_is_interrupted_while_it_writes_its_locks_leaves_a_file_that_
         with lock():
             assert "model.txt" in (tmp_path / "rwlock").read_text(encoding="utf-8")
     assert not [*tmp_path.glob(".*.part")]
+
+
+@pytest.mark.parametrize("text", ["", '{"read": {"data', "[]", '{"write": {"a": {"pid": "one"}}}'])
+def test_a_file_of_locks_that_cannot_be_read_is_replaced_with_a_note_if_nobody_holds_it(
+    text: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / ".dvc/tmp"
+    folder.mkdir(parents=True)
+    (folder / "rwlock").write_text(text, encoding="utf-8")
+
+    def lock() -> Any:
+        return rwlock.rwlock(str(folder), localfs, "train", ["data.txt"], ["model.txt"], False)
+
+    with locked_atomically():
+        holder = subprocess.Popen(["sleep", "60"], env={**os.environ, "DVC_ROOT": str(tmp_path)})
+        try:
+            with pytest.raises((rwlock.RWLockFileCorruptedError, rwlock.RWLockFileFormatError)), lock():
+                pass
+        finally:
+            holder.kill()
+            holder.wait()
+        assert (folder / "rwlock").read_text(encoding="utf-8") == text
+        with lock():
+            assert "model.txt" in (folder / "rwlock").read_text(encoding="utf-8")
+    assert capfd.readouterr().err == f"{folder / 'rwlock'}: cannot be read, and nobody holds it: DVC starts a new one\n"

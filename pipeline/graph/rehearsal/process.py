@@ -15,6 +15,7 @@ from typing import Final
 
 from espalier.cli.app import main as command_line
 from espalier.cli.failures import NO_MEMORY
+from pipeline.graph.parent import end_with_parent
 from pipeline.graph.rehearsal.stages import Outcome
 from pipeline.graph.stage_graph import Stage
 from pipeline.layout import ROOT
@@ -86,6 +87,7 @@ def _in_process(
 
     The fork server also passes the status on, but has been seen to lose it.
     """
+    end_with_parent()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from espalier.corpora.records import Record
 from espalier.datasets.encoding import Split
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.loaded import LoadedModel
-from espalier.inference.registry import SERVICES, Service, service
+from espalier.inference.registry import SERVICES, Service, service, services_of
 from espalier.inference.released import folder_of
 from espalier.inference.results import Likelihood
-from espalier.inference.writer import ArgumentError
+from espalier.inference.writer import ArgumentError, CallError
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.io.validation import check_options
 from espalier.syntax.parse import columns_of
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
     from espalier.inference.writer import Writer
     from espalier.models.contract import Model
     from espalier.syntax.parsers.parser import Parser
+
+
+#: What Python says of a keyword argument that a class or function does not have.
+UNEXPECTED: Final = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def likelihoods(system: LoadedModel[Any, Any, Any], records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
@@ -166,6 +171,11 @@ def load(
 class System(LoadedModel[Any, Any, Any]):
     """A trained model, made by `load`. Each method requires a suitable model, and raises an error otherwise."""
 
+    def __repr__(self) -> str:
+        """The model's name, its encoding, what it serves, and its device."""
+        serves = ", ".join(services_of(self.encoding, self.model.config)) or "likelihood"
+        return f"<System {self.name} of {self.encoding}: {serves}; on {self.device}>"
+
     def generate(self, formats: Sequence[str | VerseRequest], **options: Any) -> list[Poem]:
         """Poems in formats such as "5,5。7,5。" or "_雨___，____到。". Options are the fields of `VerseOptions`."""
         return self.answer("generate", formats, **options)
@@ -263,11 +273,18 @@ class System(LoadedModel[Any, Any, Any]):
         An option that is not given is the model's own default if it has one (`system.json`), else the field's.
 
         Raises:
+            CallError: there is no such option.
             ConfigError: the model does not offer the service, or an option is invalid.
         """
-        own = self.options.get(name, {})
+        own, chosen = self.options.get(name, {}), self.require(name)
         try:
-            return self.require(name).open(self, **{**own, **options})
+            return chosen.open(self, **{**own, **options})
+        except TypeError as error:
+            unknown = UNEXPECTED.search(str(error))
+            if unknown is None or unknown[1] not in options:
+                raise
+            allowed = [field.name for field in fields(chosen.options)]
+            raise CallError.unknown("option", unknown[1], allowed, where=f"{self.name}.{name}") from error
         except ArgumentError as error:
             if error.where not in own.keys() - options.keys():
                 raise

@@ -34,6 +34,10 @@ class ArgumentError(ConfigError):
     """An invalid argument of a call. `where` is the name of the argument."""
 
 
+class CallError(ArgumentError, TypeError):
+    """An argument of a call that is of the wrong type, or unknown."""
+
+
 @dataclass(frozen=True)
 class Writer(ABC, Generic[Request, Job, Result]):
     """Answers requests with one system and fixed options, which a subclass inherits (`espalier.inference.requests`).
@@ -72,7 +76,7 @@ class Writer(ABC, Generic[Request, Job, Result]):
             return value
         if not isinstance(value, str):
             what, wanted = type(value).__name__, self.request_type.__name__
-            raise ArgumentError(f"{what} instead of a text", where=name, remedy=f"give a string or a {wanted}")
+            raise CallError(f"{what} instead of a text", where=name, remedy=f"give a string or a {wanted}")
         made: Request = self.request_type(value, name=name)
         return made
 
@@ -96,8 +100,13 @@ class Writer(ABC, Generic[Request, Job, Result]):
         """The results for all inputs.
 
         Raises:
+            CallError: `inputs` is no list or tuple.
             EspalierError: the first input that cannot be answered.
         """
+        if isinstance(inputs, str | bytes) or not isinstance(inputs, Sequence):
+            wanted = f"give a list of strings or of {self.request_type.__name__}"
+            remedy = f"{wanted}: [{inputs!r}]" if isinstance(inputs, str) else wanted
+            raise CallError(f"{type(inputs).__name__} instead of a list", where=self.inputs, remedy=remedy)
         requests = [self.request(value, f"{self.inputs}[{place}]") for place, value in enumerate(inputs)]
         jobs, errors = parted(self.read(requests))
         if errors:

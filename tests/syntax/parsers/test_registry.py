@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from espalier.io.errors import ConfigError
-from espalier.syntax.parsers.registry import BACKENDS, Backend, open_parser
+from espalier.io.errors import ArtifactError, ConfigError, EspalierError
+from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.registry import BACKENDS, HASH, MODEL, Backend, load_parser, open_parser, save_parser
 from espalier.syntax.parsers.training_config import SpacyTraining
 
 #: A backend's module, as a plugin has it; it imports a package that no machine has when it parses or trains.
@@ -64,6 +67,56 @@ def test_a_backend_of_ours_names_the_extra_that_installs_its_library(plugin: Non
 def test_an_option_that_a_backend_does_not_have_is_one_line(backend: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=rf"{backend}'s options: {words}"):
         open_parser(backend, "model", options)
+
+
+#: The smallest settings with which the backends learn.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "benepar": {"epochs": 1, "batch": 4, "width": 32, "layers": 1, "heads": 2, "key": 8, "inner": 32, "character": 8,
+                "hidden": 16, "positions": 40},
+    "spacy": {"epochs": 1, "batch": 4, "width": 16, "depth": 1, "rows": 200, "pieces": 2, "hidden": 8},
+    "trivial": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", SETTINGS)
+def test_a_model_of_which_one_bit_has_changed_is_not_loaded(backend: str, tmp_path: Path) -> None:
+    words, tags, tree = ("dogs", "see", "cats"), ("NN", "VB", "NN"), "(S (NP (NN dogs)) (VP (VB see) (NP (NN cats))))"
+    bank = [Parse(words, tags, tree, (2, 0, 2), ("nsubj", "root", "obj"))] * 8
+    trained, scratch = BACKENDS[backend], tmp_path / "scratch"
+    settings = trained.settings()(**SETTINGS[backend])
+    trained.trained(bank, bank[:2], settings, tmp_path / MODEL, scratch, seed=1, watch=lambda *_: None)
+    assert HASH.search(save_parser(tmp_path, backend, None, {}).signature)
+    places = [
+        (file, byte) for file in (tmp_path / MODEL).rglob("*") if file.is_file() for byte in [file.stat().st_size]
+    ]
+    said, chance = list[str](), random.Random(1)
+    for file, size in chance.choices(places, [size for _, size in places], k=10):
+        whole = file.read_bytes()
+        damaged = bytearray(whole)
+        damaged[chance.randrange(size)] ^= 1 << chance.randrange(8)
+        file.write_bytes(damaged)
+        with pytest.raises(EspalierError) as error:
+            load_parser(tmp_path)
+        said.append(str(error.value))
+        file.write_bytes(whole)
+    load_parser(tmp_path)
+    if backend != "trivial":  # whose table is JSON, and often no longer one
+        assert any(f"{tmp_path / MODEL}: changed after it was written: " in line for line in said)
+
+
+def test_a_model_is_loaded_by_another_version_of_its_library(tmp_path: Path) -> None:
+    trained = BACKENDS["trivial"]
+    bank = [Parse(("dogs", "see"), ("NN", "VB"), "(S (NN dogs) (VB see))")]
+    trained.trained(bank, bank, trained.settings()(), tmp_path / MODEL, tmp_path, seed=1, watch=lambda *_: None)
+    signature = save_parser(tmp_path, "trivial", None, {}).signature
+    value = json.loads((tmp_path / "parser.json").read_text(encoding="utf-8"))
+    for said, loads in ((f"trivial 2.0, model {HASH.findall(signature)[0]}", True), ("trivial 12345678", False)):
+        (tmp_path / "parser.json").write_text(json.dumps({**value, "signature": said}), encoding="utf-8")
+        if loads:
+            load_parser(tmp_path)
+        else:
+            with pytest.raises(ArtifactError, match=f"it is {signature}, and parser.json names trivial 12345678; repl"):
+                load_parser(tmp_path)
 
 
 def train(backend: Backend, folder: Path) -> None:

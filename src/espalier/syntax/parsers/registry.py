@@ -4,6 +4,7 @@ To add a backend: `BACKENDS["mine"] = Backend("my.module:load")`. Its module is 
 """
 
 import pkgutil
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.io.imports import of_extra
 from espalier.io.registry import Registry
@@ -21,6 +23,8 @@ from espalier.syntax.parsers.parser import Parser
 
 #: The model that was trained here, in a parser's folder.
 MODEL: Final = "model"
+#: The beginning of the SHA-256 of a model's bytes, in a signature.
+HASH: Final = re.compile(r"\b[0-9a-f]{8}\b")
 
 
 class _Description(BaseModel):
@@ -163,14 +167,21 @@ def save_parser(folder: Path, backend: str, model: str | None, options: Mapping[
 
 
 def load_parser(folder: Path) -> Parser:
-    """Load the parser of a folder.
+    """Load the parser of a folder, and check its model by the hash in the signature of `parser.json`.
 
     Raises:
-        ArtifactError: the folder is not a parser's.
+        ArtifactError: the folder is not a parser's, or its model has changed.
         ConfigError: its published model is not available.
     """
     value = read_json(folder / "parser.json", _Description)
-    return open_parser(value["backend"], _model(folder, value["backend"], value["model"]), value["options"])
+    parser = open_parser(value["backend"], _model(folder, value["backend"], value["model"]), value["options"])
+    if HASH.findall(parser.signature) != HASH.findall(value["signature"]):  # another version of a library may load it
+        raise ArtifactError(
+            f"changed after it was written: it is {parser.signature}, and parser.json names {value['signature']}",
+            where=value["model"] or folder / MODEL,
+            remedy="replace it by the original: dvc checkout in a clone, else export or fetch it again",
+        )
+    return parser
 
 
 def load_splitter(folder: Path) -> Parser | None:
