@@ -139,7 +139,10 @@ def test_guig_stands_to_copying_and_to_no_path_attention_as_the_page_says() -> N
 
 
 def test_all_models_of_c_dnpg_that_do_not_copy_but_one_are_above_copying_and_look_up_on_all_and_joined_pairs() -> None:
-    assert "On all pairs and on joined pairs all models that do not copy, ResidualLSTM excepted, have a higher iBLEU than" in TEXT
+    assert (
+        "On all pairs and on joined pairs all models that do not copy, ResidualLSTM excepted, have a higher iBLEU than"
+        in TEXT
+    )
     trivial = [f"baselines/quora_pairs/{row}" for row in ("copy", "look_up")]
     plain = ("transformer", "r", "s", "rs", "released", "r_plus_s")
     copying = ("pointer_generator", "transformer_copy", "dnpg", "rs_copy")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from typing import Any
 
 from espalier.frames.grammars import END, Notation, Writer, explored, with_rules
 from espalier.frames.places import PlaceAutomaton
