@@ -53,20 +53,21 @@ def test_a_call_that_can_unpickle_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("profile", PROFILES)
 def test_dvc_keeps_the_pickles_of_a_clone_where_only_its_owner_can_write(profile: str, tmp_path: Path) -> None:
     # DVC's default is a folder of all users of the machine, where a file of another ran code in `dvc checkout`.
+    folder = tmp_path / "clone" / PROFILES[profile]  # whose cache is that of the clone's root
     names = [".dvc/config", ".dvcignore", ".site_cache/repo/.gitignore"]
     for name in names:
-        place = tmp_path / name
+        place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(layout.ROOT / PROFILES[profile] / name, place)
-    for folder in (tmp_path / ".site_cache", tmp_path / ".site_cache/repo"):
-        folder.chmod(0o755)  # as git makes them
-    (tmp_path / "text.txt").write_text("a\n", encoding="utf-8")
+    for cache in (folder / ".site_cache", folder / ".site_cache/repo"):
+        cache.chmod(0o755)  # as git makes them
+    (folder / "text.txt").write_text("a\n", encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != "DVC_SITE_CACHE_DIR"}
     for command in (["git", "init", "-q"], ["dvc", "add", "-q", "text.txt"], ["dvc", "checkout", "-q"]):
-        subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
-    [used] = [path for path in (tmp_path / ".site_cache/repo").iterdir() if path.is_dir()]
+        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    [used] = [path for path in (folder / ".site_cache/repo").iterdir() if path.is_dir()]
     assert any(used.rglob("cache.db"))
-    for folder in (used, used.parent, used.parent.parent):
-        assert not folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    status = subprocess.run(["git", "status", "--short", ".site_cache"], cwd=tmp_path, capture_output=True, text=True)
+    for place in (used, used.parent, used.parent.parent):
+        assert not place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    status = subprocess.run(["git", "status", "--short", ".site_cache"], cwd=folder, capture_output=True, text=True)
     assert str(used.name) not in status.stdout
