@@ -7,9 +7,9 @@ import json
 from io import StringIO
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from espalier.io.html import html_environment
 from espalier.judging.sample import PAIR_WORDS, Item, Sample
 
 #: Columns of a CSV file: `asks` is the question in words, `answers` says what each means. A rater fills in the last.
@@ -31,19 +31,15 @@ def page(sample: Sample, rater: str) -> str:
         "questions": sample.questions_shown,
         "screens": [[sample.shown(item) for item in items] for items in screens.values()],
     }
-    environment = Environment(
-        loader=PackageLoader("espalier.judging"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("page.html.jinja").render(
-        title=sample.protocol.title,
-        note=sample.protocol.note,
-        language=sample.language,
-        data=Markup(_in_script(data)),
+    return (
+        html_environment("espalier.judging")
+        .get_template("page.html.jinja")
+        .render(
+            title=sample.protocol.title,
+            note=sample.protocol.note,
+            language=sample.language,
+            data=Markup(_in_script(data)),
+        )
     )
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from espalier.io.html import html_environment
 from espalier.report.build import Report
 from espalier.report.figures import loss_figures, study_figure
 from espalier.report.folding import fold, letter_of, notes_of
@@ -80,14 +80,7 @@ def render_index(summaries: Sequence[Summary], missing: Sequence[str], links: Li
 
 
 def _render(template: str, **values: object) -> str:
-    environment = Environment(
-        loader=PackageLoader("espalier.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = html_environment("espalier.report")
     environment.globals.update(
         number=number, value_of=value_of, margin=margin, arrow=arrow, letter_of=letter_of, notes_of=notes_of,
         hue=_hue, share=_share, probability=probability, constituents=constituents_html, dependencies=_dependencies,
