@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 pytest.importorskip("gradio", reason="the extra demo is not installed")
 pytest.importorskip("playwright", reason="the extra look is not installed")
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 sys.path.insert(0, str(Path(__file__).parent))
 from demo_server import ROOT, served
@@ -40,14 +39,6 @@ pytestmark = pytest.mark.skipif(
 def address() -> Iterator[str]:
     with served() as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(params=[1200, 400])
