@@ -25,7 +25,7 @@ class Measure:
         ours: scores of the runs.
         gain: our gain of the better run over the worse, in the unit of the metric; negative if it is worse.
         p: p-value of the gain, if the true gain were 0, or minus the margin of the claim.
-        beaten_by: name of a row without a trained model that is better than both runs, or "".
+        beaten_by: name of a row without a trained model that is at least as good as both runs, or "".
     """
 
     column: Column
