@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
-from espalier.io.validation import repeated
+from espalier.io.validation import Strict, repeated
 
 Design = Literal["scale", "pairs", "best_worst"]
 #: The key of the reference among the systems. Its texts are the references of the runs' inputs.
@@ -30,12 +30,6 @@ def _no_measure(name: str) -> str:
 
 #: The name of a criterion.
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$"), AfterValidator(_no_measure)]
-
-
-class Strict(BaseModel):
-    """The base of settings in which unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Criterion(Strict):
@@ -108,7 +102,7 @@ class Protocol(Strict):
     criteria: dict[Name, Criterion] = Field(min_length=1)
     runs: tuple[str, ...] = Field(min_length=1)
     reference: bool = False
-    given: dict[str, str] = {}
+    given: dict[str, str] = Field(default_factory=dict)
     one: str = "id"
     best: int = Field(default=1, ge=1)
     together: bool = False

@@ -13,7 +13,8 @@ from typing import Final
 from pydantic import Field, field_validator
 
 from espalier.io.hashing import digest
-from espalier.judging.protocol import Protocol, Strict
+from espalier.io.validation import Strict
+from espalier.judging.protocol import Protocol
 from espalier.text.language import Language
 
 #: Characters of a sample's hash.
