@@ -62,6 +62,11 @@ class Estimate:
     p: float | None
     ratings: int
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends of the interval; None if there is none."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 def mean_of(rated: Rated) -> Estimate:
     """The mean of the ratings of a system."""
@@ -83,8 +88,8 @@ def share_of(rated: Rated, value: float) -> Estimate:
     if found.value in (0.0, 1.0):
         inputs = np.bincount(rated.inputs).astype(np.float64)
         bounds = share_interval(np.asarray(np.bincount(rated.inputs, has)), inputs, 0.95)
-    elif found.low is not None and found.high is not None:
-        bounds = max(0.0, found.low), min(1.0, found.high)
+    elif found.interval:
+        bounds = max(0.0, found.interval[0]), min(1.0, found.interval[1])
     else:
         return found
     low, high = bounds or (None, None)

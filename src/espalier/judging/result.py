@@ -12,7 +12,7 @@ from espalier.io.files import Finite
 from espalier.judging.agreement import COEFFICIENTS, Agreement
 from espalier.judging.means import Estimate
 from espalier.judging.sample import Sample
-from espalier.judging.score import Judged, Panel
+from espalier.judging.score import Judged, Panel, SystemLine
 from espalier.judging.stand_ins import StandIn
 from espalier.metrics.metric import rounded, signature_of
 
@@ -133,7 +133,7 @@ def details_of(sample: Sample, judged: Judged, beside: Sequence[StandIn], *, lea
         "raters": [
             {**asdict(line), "with_others": rounded(line.with_others), "failed": line.failed} for line in judged.raters
         ],
-        "systems": {line.system: _scores(sample, shown, line.system) for line in shown.systems},
+        "systems": {line.system: _scores(sample, shown, line) for line in shown.systems},
         "left_out": leave_out,
         "panels": {ALL: _panel(judged.everyone), **({} if judged.passed is None else {PASSED: _panel(judged.passed)})},
         "stand_ins": _stand_ins(beside),
@@ -164,24 +164,21 @@ def headline(judged: Judged, *, leave_out: bool) -> Panel:
     return judged.passed if leave_out and judged.passed is not None else judged.everyone
 
 
-def _scores(sample: Sample, panel: Panel, system: str) -> dict[str, JsonValue]:
+def _scores(sample: Sample, panel: Panel, line: SystemLine) -> dict[str, JsonValue]:
     """The scores of a system in the form of a run's details."""
-    line = next(line for line in panel.systems if line.system == system)
     signature = signature_of("judged", protocol=sample.name, sample=sample.hash, raters=len(panel.raters))
-    readings = {name: (each.value, each.low, each.high) for name, each in line.measures.items()}
-    for criterion, agreement in line.kappa.items():
-        readings[f"{criterion}_kappa"] = (agreement.value, *(agreement.interval or (None, None)))
+    readings: dict[str, Estimate | Agreement] = {
+        **line.measures,
+        **{f"{criterion}_kappa": each for criterion, each in line.kappa.items()},
+    }
     return {
-        "scores": {PREFIX + name: rounded(value) for name, (value, _, _) in readings.items()},
-        "intervals": {
-            PREFIX + name: None if low is None else [rounded(low), rounded(high)]
-            for name, (_, low, high) in readings.items()
-        },
+        "scores": {PREFIX + name: rounded(each.value) for name, each in readings.items()},
+        "intervals": {PREFIX + name: _pair(each.interval) for name, each in readings.items()},
         "signatures": {PREFIX + name: f"{signature}|n:{line.texts}" for name in readings},
         "undefined": {
             PREFIX + name: "no rating" if name in line.measures else "undefined with these answers"
-            for name, (value, _, _) in readings.items()
-            if value is None
+            for name, each in readings.items()
+            if each.value is None
         },
     }
 
@@ -219,8 +216,12 @@ def _panel(panel: Panel) -> dict[str, JsonValue]:
 
 
 def _estimate(each: Estimate) -> dict[str, JsonValue]:
-    interval = None if each.low is None else [rounded(each.low), rounded(each.high)]
-    return {"value": rounded(each.value), "interval": interval, "p": rounded(each.p), "ratings": each.ratings}
+    return {
+        "value": rounded(each.value),
+        "interval": _pair(each.interval),
+        "p": rounded(each.p),
+        "ratings": each.ratings,
+    }
 
 
 def _agreement(each: Agreement) -> dict[str, JsonValue]:

@@ -63,8 +63,8 @@ def _systems(sample: Sample, panel: Panel) -> str:
     kappas = [f"{name} kappa" for name in panel.systems[0].kappa]
     rows = [[first, "texts", "empty", *names, *kappas]]
     for line in panel.systems:
-        cells = [_estimate(line.measures[name]) for name in names]
-        rows.append([line.system, str(line.texts), str(line.empty), *cells, *map(_coefficient, line.kappa.values())])
+        cells = [_reading(line.measures[name]) for name in names]
+        rows.append([line.system, str(line.texts), str(line.empty), *cells, *map(_reading, line.kappa.values())])
     # One row for each measure: more measures than systems would be too wide.
     return _columns([list(row) for row in zip(*rows, strict=True)])
 
@@ -72,7 +72,7 @@ def _systems(sample: Sample, panel: Panel) -> str:
 def _agreement(panel: Panel) -> str:
     rows = [["agreement", *COEFFICIENTS.values()]]
     for criterion, found in panel.agreement.items():
-        rows.append([criterion, *(f"{_coefficient(each)} {each.meaning}".strip() for each in found)])
+        rows.append([criterion, *(f"{_reading(each)} {each.meaning}".strip() for each in found)])
     return _columns(rows)
 
 
@@ -82,7 +82,7 @@ def _claims(panel: Panel) -> str:
         level = "" if line.claim.level is None else f", level {line.claim.level}"
         claim = f"{line.claim.better} over {line.claim.worse}, {line.criterion}{level}"
         p = _NONE if line.p_holm is None else "< 0.001" if line.p_holm < 0.001 else f"{line.p_holm:.3f}"
-        rows.append([claim, _estimate(line.gain), p, line.verdict])
+        rows.append([claim, _reading(line.gain), p, line.verdict])
     return _columns(rows)
 
 
@@ -100,13 +100,7 @@ def _stand_ins(beside: Sequence[StandIn]) -> list[str]:
     return [_columns(rows)]
 
 
-def _estimate(each: Estimate) -> str:
-    if each.value is None:
-        return _NONE
-    return _with_interval(each.value, None if each.low is None or each.high is None else (each.low, each.high))
-
-
-def _coefficient(each: Agreement) -> str:
+def _reading(each: Estimate | Agreement) -> str:
     return _NONE if each.value is None else _with_interval(each.value, each.interval)
 
 

@@ -238,9 +238,10 @@ def _range(sample: Sample, criterion: str) -> tuple[int, int]:
 
 def _within(estimate: Estimate, bounds: tuple[int, int]) -> Estimate:
     """The estimate of a mean, whose interval has nothing that no mean can be."""
-    if estimate.low is None or estimate.high is None:
+    if estimate.interval is None:
         return estimate
-    return replace(estimate, low=max(estimate.low, bounds[0]), high=min(estimate.high, bounds[1]))
+    low, high = estimate.interval
+    return replace(estimate, low=max(low, bounds[0]), high=min(high, bounds[1]))
 
 
 def _percent(estimate: Estimate) -> Estimate:
