@@ -219,9 +219,11 @@ def _system_line(
     for criterion in sample.protocol.criteria:
         ratings = rated[criterion, system]
         for name, value in measure_names(sample, criterion).items():
-            # That a mean is not 0 is no question; only claims are tested.
-            mean = replace(_within(mean_of(ratings), _range(sample, criterion)), p=None)
-            measures[name] = mean if value is None else _percent(share_of(ratings, value))
+            if value is None:
+                # That a mean is not 0 is no question; only claims are tested.
+                measures[name] = replace(_within(mean_of(ratings), _range(sample, criterion)), p=None)
+            else:
+                measures[name] = _percent(share_of(ratings, value))
         if sample.protocol.design != "best_worst":
             counts, inputs = _counts(sample, criterion, [cell for cell in own if cell.criterion == criterion])
             kappa[criterion] = agreement("kappa", counts, inputs, ordered=True, resamples=resamples)
