@@ -101,19 +101,17 @@ def _checked(name: str, text: str, sample: Sample, *, incomplete: bool) -> Answe
         place = _place(row, sample, at)
         if place in given:
             raise at.error(f"a second answer to {place[1]} of item {place[0]}, after row {row_of[place]}", "keep one")
-        row_of[place] = row.number
         answers = sample.protocol.answers(place[1], len(sample.item(place[0]).texts))
         answer = row.answer.strip()
         if not answer:
             if incomplete:
-                del row_of[place]
                 continue
             raise _missing(place, at, answers)
         if answer not in answers:
             raise at.error(
                 f"the answer '{answer[:40]}' to {place[1]} of item {place[0]}", f"one of {', '.join(answers)}"
             )
-        given[place] = answer
+        given[place], row_of[place] = answer, row.number
     if not rater:
         raise DataError("no answers", file=name, remedy="answer the questions, and save the file again")
     _sets(given, row_of, sample, name)
