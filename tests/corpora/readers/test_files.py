@@ -50,6 +50,15 @@ def test_a_file_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
         files_of({"mine": tmp_path}, "lines")
 
 
+def test_files_of_another_ending_are_left_out_only_beside_one_of_the_ending(tmp_path: Path) -> None:
+    for name in ("mixed/a.LRC", "mixed/cover.jpg", "mixed/notes", "other/notes", "other/b.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    folders = {"mixed": tmp_path / "mixed", "other": tmp_path / "other"}
+    assert [name for *_, name in files_of(folders, "lrc", suffix=".lrc")] == ["a", "b", "notes"]
+    assert [name for *_, name in files_of(folders, "lines")] == ["a", "cover", "notes", "b", "notes"]
+
+
 def test_rows_of_any_reader_can_be_written() -> None:
     row = Sentence(id="a/\udc80", origin="o", language="en", target="lamp \ud800")
     assert checked(row) == Quarantined(id="a/\\udc80", stage="read", reason="damaged character", text="lamp \\ud800")

@@ -54,8 +54,11 @@ def recognized_sources(
     return sources
 
 
-def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, str]]:
+def files_of(folders: Mapping[str, Path], reader: str, *, suffix: str | None = None) -> list[tuple[str, Path, str]]:
     """All files of all sources as (source name, path, path within the source without its last suffix).
+
+    Args:
+        suffix: if a source has files whose names end so, in small or capital letters, its others are left out.
 
     Raises:
         ConfigError: there is no source.
@@ -74,7 +77,8 @@ def files_of(folders: Mapping[str, Path], reader: str) -> list[tuple[str, Path, 
             raise DataError(f"two files named {twice[0]}", file=folder, remedy="rename one")
         if odd := [name for name in names if writable(name) != name]:
             raise DataError(f"the file name '{writable(odd[0])}' is not UTF-8", file=folder, remedy="rename it")
-        files += [(origin, path, name) for path, name in zip(paths, names, strict=True)]
+        own = {path for path in paths if path.suffix.lower() == suffix}
+        files += [(origin, path, name) for path, name in zip(paths, names, strict=True) if not own or path in own]
     return files
 
 

@@ -15,8 +15,6 @@ from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.text_files import text_of
 from espalier.text.language import Language, mostly
 
-SUFFIX = ".lrc"
-
 # [01:02.34], several before a line that is sung several times; and <01:02.34> before a word.
 _TIMES = re.compile(r"\s*\[(\d{1,4}):(\d{1,2})(?:[.:](\d{1,3}))?\]")
 _WORD_TIME = re.compile(r"<\d{1,4}:\d{1,2}(?:[.:]\d{1,3})?>")
@@ -41,12 +39,8 @@ def read(
         ConfigError: there is no source.
         DataError: a source has no files, or a file is not in the encoding.
     """
-    files = files_of(folders, "lrc")
-    songs = {origin for origin, file, _ in files if file.suffix.lower() == SUFFIX}
     groups: dict[str, str] = {}
-    for origin, file, name in files:
-        if origin in songs and file.suffix.lower() != SUFFIX:
-            continue
+    for origin, file, name in files_of(folders, "lrc", suffix=".lrc"):
         text = text_of(file, encoding, remedy=UNREADABLE)
         song = Song(f"{origin}/{name}", origin, sung(text))
         if not song.lines:

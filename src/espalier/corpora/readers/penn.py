@@ -60,12 +60,9 @@ def read_mrg(folders: Mapping[str, Path], *, language: Language) -> Iterator[Sen
         ConfigError: there is no source.
         DataError: a source has no files, or a tree cannot be read; the message gives file and line.
     """
-    files = files_of(folders, "mrg")
-    trees = {origin for origin, file, _ in files if file.suffix == ".mrg"}
-    for origin, file, name in files:
-        if origin not in trees or file.suffix == ".mrg":
-            for number, gold in enumerate(read_trees(file), start=1):
-                yield _sentence(f"{origin}/{name}/{number}", gold, origin, language)
+    for origin, file, name in files_of(folders, "mrg", suffix=".mrg"):
+        for number, gold in enumerate(read_trees(file), start=1):
+            yield _sentence(f"{origin}/{name}/{number}", gold, origin, language)
 
 
 def _sentence(id: str, gold: Tree, origin: str, language: Language) -> Sentence | Quarantined:
