@@ -110,6 +110,14 @@ def test_fields_inside_other_fields_and_a_list_inside_a_file_are_named_by_their_
     ]  # fmt: skip
 
 
+def test_sentences_keep_the_group_that_a_split_holds_together(tmp_path: Path) -> None:
+    folders = put(tmp_path, a__csv="song,line\nThe  lamp,It is lit.\nThe  lamp,It is low.\n")
+    found = rows("text_table", folders, columns={"text": "line", "group": "song"})
+    assert [(row.target, row.group) for row in found if isinstance(row, Sentence)] == [
+        ("It is lit.", "The lamp"), ("It is low.", "The lamp"),
+    ]  # fmt: skip
+
+
 def test_rows_that_cannot_be_read_are_quarantined_under_their_line(tmp_path: Path) -> None:
     folders = put(tmp_path, a__csv="source,target\na,b\nc\n\nd,e,f\n,g\n", b__jsonl='{"source": "a"}\n\n{\n[1]\n')
     columns = {"source": "source", "target": "target"}

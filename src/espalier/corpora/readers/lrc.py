@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from espalier.corpora.readers.files import files_of
@@ -76,5 +75,4 @@ def _sentences(song: Song, language: Language) -> Iterator[Sentence | Quarantine
         if not mostly(line, language):
             yield quarantined(id, "another language", line)
             continue
-        row = sentence_of(id, line, origin=song.origin, language=language)
-        yield replace(row, group=song.id) if isinstance(row, Sentence) else row
+        yield sentence_of(id, line, origin=song.origin, language=language, group=song.id)

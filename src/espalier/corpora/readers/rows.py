@@ -29,14 +29,14 @@ def pair_of(id: str, source: str, target: str, *, origin: str, language: str, gr
     return Pair(id=id, origin=origin, language=language, source=source, target=target, group=group)
 
 
-def sentence_of(id: str, text: str, *, origin: str, language: str) -> Sentence | Quarantined:
+def sentence_of(id: str, text: str, *, origin: str, language: str, group: str = "") -> Sentence | Quarantined:
     """A sentence with white space reduced to single spaces, or quarantined as "empty line" or by `fault_of`."""
     text = " ".join(text.split())
     if not text:
         return quarantined(id, "empty line", text)
     if reason := fault_of(text):
         return quarantined(id, reason, text)
-    return Sentence(id=id, origin=origin, language=language, target=text)
+    return Sentence(id=id, origin=origin, language=language, target=text, group=group)
 
 
 def fault_of(text: str) -> str | None:

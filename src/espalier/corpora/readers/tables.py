@@ -123,7 +123,7 @@ def read_texts(
     Args:
         folders: source names and their folders.
         language: language of the sentences.
-        columns: text, as in the reader `pairs`.
+        columns: text, and perhaps group, as in the reader `pairs`.
         framing: see `Framing`.
 
     Raises:
@@ -134,7 +134,8 @@ def read_texts(
         if isinstance(row, Quarantined):
             yield row
         else:
-            yield sentence_of(row.id, row.text("text"), origin=row.origin, language=language)
+            group = " ".join(row.text("group").split())
+            yield sentence_of(row.id, row.text("text"), origin=row.origin, language=language, group=group)
 
 
 def read_verse(
