@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from espalier.corpora.readers.framing import number_in
 from espalier.io.errors import DataError
 from espalier.text.language import has_words, language_of
 
@@ -139,7 +140,7 @@ def _pairs(values: Mapping[str, Sequence[Any]], source: str, target: str, notes:
 def kept_labels(values: Sequence[Any]) -> dict[str, Any]:
     """The option that keeps paraphrases by their labels; empty if it cannot be told."""
     found = {str(value).strip() for value in values if value is not None and str(value).strip()}
-    numbers = [number for value in found if (number := _number(value)) is not None]
+    numbers = [number for value in found if (number := number_in(value)) is not None]
     if len(numbers) == len(found) > 2:
         top = next((top for top in _TOPS if max(numbers) <= top), None)
         return {} if top is None or min(numbers) < 0 else {"least": round(_SHARE * top, 3)}
@@ -162,7 +163,7 @@ def _is_textual(values: Sequence[Any]) -> bool:
 def _is_text(value: object) -> bool:
     if isinstance(value, list):
         return bool(value) and all(isinstance(each, str) for each in value)
-    if not isinstance(value, str) or not has_words(value) or _number(value) is not None:
+    if not isinstance(value, str) or not has_words(value) or number_in(value) is not None:
         return False
     return len(value.split()) > 1 or sum(character >= "\u3400" for character in value) > 1
 
@@ -180,10 +181,3 @@ def _is_group(name: str, values: Sequence[Any]) -> bool:
     """Whether a field without a name has a short value that several rows share."""
     found = [str(value) for value in values]
     return name.isdecimal() and len({*found}) < len(found) and all(len(value) < 40 for value in found)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

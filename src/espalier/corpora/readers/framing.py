@@ -177,3 +177,11 @@ def lines_at(value: object, path: str) -> list[str] | None:
     if not all(isinstance(part, str | int | float) for part in parts):
         return None
     return [line for part in parts for line in str(part).split("\n")]
+
+
+def number_in(text: str) -> float | None:
+    """The number that a text is, such as a label; None if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None

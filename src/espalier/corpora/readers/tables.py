@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Unpack
 
-from espalier.corpora.readers.framing import Framing, OwnRow, lines_at, own_rows, value_at
+from espalier.corpora.readers.framing import Framing, lines_at, number_in, own_rows, value_at
 from espalier.corpora.readers.poems import check_rhyme, poem_of
 from espalier.corpora.readers.rows import pair_of, quarantined, sentence_of
 from espalier.corpora.readers.songci import units_in
@@ -102,7 +102,7 @@ def _pairs(
             what, where=f"reader {reader}", remedy="give columns a label, and labels or least; or neither"
         )
     kept = {_label(label) for label in labels}
-    for row in _fields(own_rows(folders, reader, framing, header=isinstance(columns, Mapping)), columns, named):
+    for row in _fields(reader, folders, columns, named, framing):
         if isinstance(row, Quarantined):
             yield row
         elif "label" in named and (reason := _unkept(row.label, kept, least)):
@@ -130,7 +130,7 @@ def read_texts(
         ConfigError, DataError: as in the reader `pairs`.
     """
     named = _named(columns, SENTENCE, 1, "text_table")
-    for row in _fields(own_rows(folders, "text_table", framing, header=isinstance(columns, Mapping)), columns, named):
+    for row in _fields("text_table", folders, columns, named, framing):
         if isinstance(row, Quarantined):
             yield row
         else:
@@ -165,7 +165,7 @@ def read_verse(
     """
     check_rhyme(rhyme, "verse")
     named = _named(columns, VERSE, 1, "verse")
-    for row in _fields(own_rows(folders, "verse", framing, header=isinstance(columns, Mapping)), columns, named):
+    for row in _fields("verse", folders, columns, named, framing):
         if isinstance(row, Quarantined):
             yield row
             continue
@@ -199,9 +199,11 @@ def _named(columns: Columns, known: Sequence[str], needed: int, reader: str) -> 
     return {column: str(place) for place, column in enumerate(listed) if column != SKIP}
 
 
-def _fields(rows: Iterator[OwnRow], columns: Columns, named: Mapping[str, str]) -> Iterator[_Fields | Quarantined]:
+def _fields(
+    reader: str, folders: Mapping[str, Path], columns: Columns, named: Mapping[str, str], framing: Framing
+) -> Iterator[_Fields | Quarantined]:
     """The fields of each row, or why it cannot be read."""
-    for id, origin, row in rows:
+    for id, origin, row in own_rows(folders, reader, framing, header=isinstance(columns, Mapping)):
         value, fault = row.value, row.fault
         if not fault and isinstance(value, list):
             if isinstance(columns, Mapping):
@@ -225,15 +227,8 @@ def _label(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = str(value).strip().lower()
-    number = _number(text)
+    number = number_in(text)
     return text if number is None else repr(number)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _unkept(value: object, kept: set[str], least: float | None) -> str:
@@ -244,7 +239,7 @@ def _unkept(value: object, kept: set[str], least: float | None) -> str:
         return "another label"
     if least is None:
         return ""
-    number = _number(str(value))
+    number = number_in(str(value))
     if number is None:
         return "no label"
     return "" if number >= least else f"label under {least:g}"
