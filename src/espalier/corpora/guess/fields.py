@@ -56,6 +56,11 @@ class Fields:
     options: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def texts(self) -> list[str]:
+        """The names of the fields with texts."""
+        return [name for key, name in self.columns.items() if key in ("source", "target", "text")]
+
 
 def plain(name: str) -> str:
     """A name of a field in lower case, with letters and digits alone."""

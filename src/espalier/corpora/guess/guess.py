@@ -32,8 +32,8 @@ _LINES: Final = 50
 _SEPARATORS: Final = (",", ";", "\t", "|")
 #: Names of files that are splits, of which the others train.
 SPLITS: Final[Mapping[str, tuple[str, ...]]] = {"dev": ("dev", "valid", "validation", "val"), "test": ("test",)}
-#: Readers by the endings of files that are of one kind.
-_KINDS: Final = {".mrg": "mrg", ".conllu": "conllu", ".lrc": "lrc"}
+#: The endings of files that are of one kind, each for a reader of its name.
+_KINDS: Final = (".mrg", ".conllu", ".lrc")
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,7 @@ def _objects(rows: Sequence[Any]) -> tuple[Fields, list[str]]:
 def _strings(row: object, found: Fields) -> list[str]:
     """The texts of a row of JSON."""
     if found.reader != "dialogues":
-        read = [name for key, name in found.columns.items() if key in ("source", "target", "text")]
-        return [line for name in read for line in lines_at(row, name) or ()]
+        return [line for name in found.texts for line in lines_at(row, name) or ()]
     turns = value_at(row, found.options["turns"]) if "turns" in found.options else row
     if not isinstance(turns, list):
         return []
@@ -193,7 +192,7 @@ def _table(rows: Sequence[Sequence[str]]) -> tuple[Fields, list[str]]:
     names = [name.strip() for name in names]
     values = {name: [row[place] for row in whole] for place, name in enumerate(names)}
     found = fields_of(values)
-    texts = [row for key, name in found.columns.items() if key in ("source", "target", "text") for row in values[name]]
+    texts = [text for name in found.texts for text in values[name]]
     kinds = {name: key for key, name in found.columns.items()}
     listed: Any = [kinds.get(name, SKIP) for name in names]
     if not header:
