@@ -45,7 +45,7 @@ def alternatives(plan: Plan, count: int, groups: Sequence[str] = (), repeated: s
         what, remedy = "alternatives beside words that must occur", "leave out one of them"
         raise ConfigError(what, where="alternatives", remedy=remedy)
     found = [chosen(plan, groups, repeated)]
-    while len(found) < min(count, MOST) and len(plan.letters) > len(groups):
+    while len(found) < count and len(plan.letters) > len(groups):
         spent = {name: {each.groups[name] for each in found} for name in found[0].groups}
         try:
             found.append(chosen(plan, groups, repeated, spent))
