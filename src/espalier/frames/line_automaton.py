@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.frames.automaton import Characters
-from espalier.frames.lexicon import FAR, LETTERS, Flags, Lexicon, Numbers, lexicon
+from espalier.frames.lexicon import FAR, LETTERS, Flags, Lexicon, lexicon
 from espalier.frames.line_ends import LineEnds, Sound
 from espalier.frames.lines import Lines
 from espalier.frames.meters import after, fits
@@ -73,12 +73,12 @@ class LineAutomaton:
 
     def __init__(self, lines: Lines, words: Lexicon | None = None) -> None:
         self.lines, self.lexicon = lines, words or lexicon()
+        self.ends, self.room = LineEnds(lines, self.lexicon), Room(lines, self.lexicon)
         self.allowed = lru_cache(maxsize=65536)(self._allowed)
-        self._words = lru_cache(maxsize=4096)(self._ends_of)
+        self._words = lru_cache(maxsize=4096)(self.ends.words)
         self._latest = lru_cache(maxsize=4096)(self._latest_of)
         self._whole = lru_cache(maxsize=4096)(self._whole_word)
         self._coming = lru_cache(maxsize=_STATES)(self._coming_words)
-        self.ends, self.room = LineEnds(lines, self.lexicon), Room(lines, self.lexicon)
         self.letters = self.ends.letters
         if lines.words:
             self._require_room()
@@ -267,12 +267,9 @@ class LineAutomaton:
         letter, sounds = self.letters[state.line], dict(state.sounds)
         if not letter:
             return state.sounds
-        sound = self.ends.after(state.line, sounds.pop(letter, None), self._number(state))
-        return tuple(sorted([*sounds.items(), *([(letter, sound)] if sound else [])], key=lambda pair: pair[0]))
-
-    def _ends_of(self, line: int, sound: Sound | None) -> Numbers:
-        """The words that may end a line of a rhyme letter."""
-        return self.ends.words(line, sound)
+        if sound := self.ends.after(state.line, sounds.pop(letter, None), self._number(state)):
+            sounds[letter] = sound
+        return tuple(sorted(sounds.items(), key=lambda pair: pair[0]))
 
     def _latest_of(self, line: int, sound: Sound | None) -> tuple[int, ...]:
         """For each pattern of a line, the last place at which a word that ends it may begin; -1 if there is none."""
