@@ -13,7 +13,7 @@ from typing import Final
 from espalier.judging.agreement import COEFFICIENTS
 from espalier.judging.power import Power
 from espalier.judging.protocol import Criterion
-from espalier.judging.sample import Sample
+from espalier.judging.sample import PAIR_WORDS, Sample
 from espalier.judging.score import MAY_FAIL, Panel
 
 #: A field as the form stores it.
@@ -98,7 +98,7 @@ def _of_criterion(sample: Sample, name: str, criterion: Criterion, panel: Panel 
     if design == "scale":
         values = [f"{value} ({meaning})" if meaning else value for value, meaning in criterion.named]
     elif design == "pairs":
-        values = ["the first", "neither", "the second"]
+        values = list(PAIR_WORDS.values())
     else:
         values = [f"text {place}" for place in range(1, 1 + max(len(item.texts) for item in sample.items))]
     relative = design != "scale"

@@ -10,7 +10,6 @@ from html import escape
 
 import yaml
 
-from espalier.judging.protocol import FIRST, SECOND, TIE
 from espalier.judging.sample import PAIR_WORDS, Item, Sample
 
 
@@ -50,7 +49,7 @@ def _labels(sample: Sample, criterion: str, texts: int) -> list[str]:
             f"{value}: {meaning}" if meaning else value for value, meaning in sample.protocol.criteria[criterion].named
         ]
     if sample.protocol.design == "pairs":
-        return [PAIR_WORDS[answer] for answer in (FIRST, TIE, SECOND)]
+        return list(PAIR_WORDS.values())
     return [f"text {place}" for place in range(1, texts + 1)]
 
 

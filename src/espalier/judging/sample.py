@@ -14,11 +14,13 @@ from pydantic import Field, field_validator
 
 from espalier.io.hashing import digest
 from espalier.io.validation import Strict
-from espalier.judging.protocol import Protocol
+from espalier.judging.protocol import FIRST, SECOND, TIE, Protocol
 from espalier.text.language import Language
 
 #: Characters of a sample's hash.
 HASH: Final = 16
+#: The words for the answers about a pair, in the order of display.
+PAIR_WORDS: Final[Mapping[str, str]] = {FIRST: "the first", TIE: "neither", SECOND: "the second"}
 
 
 class Source(Strict):
@@ -119,7 +121,3 @@ def in_words(question: str, answer: str, protocol: Protocol) -> str:
     if protocol.design == "pairs":
         return f"{criterion}: {PAIR_WORDS[answer]}"
     return f"{criterion}, {end}: text {answer}"
-
-
-#: The words for the answers about a pair.
-PAIR_WORDS: Final[Mapping[str, str]] = {"1": "the first", "0": "neither", "2": "the second"}
