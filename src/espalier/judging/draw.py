@@ -229,11 +229,8 @@ def _check(protocol: Protocol, number: int, language: Language) -> Item:
     generator = random.Random(f"{protocol.seed} check {number}")
     texts = {"scale": 1, "pairs": 2, "best_worst": min(protocol.size, len(protocol.systems))}[protocol.design]
     expected: dict[str, str] = {}
-    for question, (criterion, end) in protocol.questions.items():
-        answers = protocol.answers(question, texts)
-        # The worst of a set is another than the best.
-        taken = expected.get(f"{criterion}_best") if end == "worst" else None
-        expected[question] = generator.choice([answer for answer in answers if answer != taken])
+    for question in protocol.questions:
+        expected[question] = generator.choice(protocol.left(question, texts, expected))
     says = CHECK[language].format(
         answers="; ".join(in_words(name, answer, protocol) for name, answer in expected.items())
     )

@@ -7,7 +7,7 @@ texts of several systems (Louviere and Woodworth 1990; Kiritchenko and Mohammad 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
@@ -134,6 +134,12 @@ class Protocol(Strict):
         if self.design == "scale":
             return list(map(str, self.criteria[question].values))
         return [FIRST, TIE, SECOND] if self.design == "pairs" else [str(place) for place in range(1, texts + 1)]
+
+    def left(self, question: str, texts: int, given: Mapping[str, str]) -> list[str]:
+        """The answers that are left beside given ones: the worst of a set is another than the best."""
+        criterion, end = self.questions[question]
+        taken = given.get(f"{criterion}_best") if end == "worst" else None
+        return [answer for answer in self.answers(question, texts) if answer != taken]
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -125,10 +125,8 @@ def _careful(sample: Sample, item: Item, perceived: Mapping[str, Sequence[float]
 
 def _careless(sample: Sample, item: Item, generator: np.random.Generator) -> Mapping[str, str]:
     given: dict[str, str] = {}
-    for question, (criterion, end) in sample.protocol.questions.items():
-        taken = given.get(f"{criterion}_best") if end == "worst" else None
-        answers = [answer for answer in sample.protocol.answers(question, len(item.texts)) if answer != taken]
-        given[question] = str(generator.choice(answers))
+    for question in sample.protocol.questions:
+        given[question] = str(generator.choice(sample.protocol.left(question, len(item.texts), given)))
     return given
 
 
