@@ -15,7 +15,7 @@ from espalier.corpora.guess.encoding import LOOKED_AT, encoding_of
 from espalier.corpora.guess.fields import Fields, fields_of, is_above, is_named
 from espalier.corpora.guess.lists import guess_rows, place_of
 from espalier.corpora.readers.files import json_in
-from espalier.corpora.readers.framing import FORMS, Encoding, Framing, lines_at, rows_of, value_at
+from espalier.corpora.readers.framing import FORMS, Encoding, Framing, lines_at, listed, rows_of, value_at
 from espalier.corpora.readers.lrc import sung
 from espalier.corpora.readers.tables import SKIP
 from espalier.io.errors import DataError
@@ -135,11 +135,12 @@ def _treebank(file: Path) -> tuple[Fields, list[str]]:
 
 
 def _json(file: Path, named: Framing, encoding: Encoding) -> tuple[Fields, list[str]]:
-    place = place_of(json_in(text_of(file, encoding), file))
+    value = json_in(text_of(file, encoding), file)
+    place = place_of(value)
     if place is None:
         raise DataError("no list of rows", file=file, remedy="give a list of objects or of dialogues")
     within: Framing = {**named, "within": ".".join(place)} if place else named
-    found, texts = _objects([row.value for row in islice(rows_of(file, within), ROWS)])
+    found, texts = _objects([row.value for row in islice(listed(value, within.get("within", ""), file), ROWS)])
     return Fields(found.reader, found.columns, {**found.options, **within}, found.notes), texts
 
 

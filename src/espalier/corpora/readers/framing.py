@@ -96,7 +96,7 @@ def rows_of(file: Path, framing: Framing, *, header: bool = False) -> Iterator[R
     text = text_of(file, framing.get("encoding", "utf-8"), remedy=UNREADABLE)
     match form:
         case "json":
-            yield from _listed(json_in(text, file), framing.get("within", ""), file)
+            yield from listed(json_in(text, file), framing.get("within", ""), file)
         case "jsonl":
             yield from _json_lines(text, file)
         case _:
@@ -148,7 +148,8 @@ def _json_lines(text: str, file: Path) -> Iterator[Row]:
                 yield Row(number, None, "not valid JSON", line)
 
 
-def _listed(value: object, within: str, file: Path) -> Iterator[Row]:
+def listed(value: object, within: str, file: Path) -> Iterator[Row]:
+    """Every row of a JSON file that is read already, as in `rows_of`."""
     for key in filter(None, within.split(".")):
         if not isinstance(value, dict) or key not in value:
             raise DataError(f"no {within}", file=file, remedy="name the key of the list of rows: within")
