@@ -262,9 +262,11 @@ def test_pairs_without_trees_load_and_measure(tmp_path: Path) -> None:
     assert found[0] == found[1] and found[0][0].tokens > 3 and found[0][0].nll > 0
 
 
-def test_a_plugin_s_model_names_the_module_to_import(models: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", ["model.json", "config.json"])
+def test_a_plugin_s_model_names_the_module_to_import(models: Path, tmp_path: Path, named: str) -> None:
     shutil.copytree(models / "news", tmp_path / "news")
-    shape, system = (tmp_path / "news" / name for name in ("model.json", "system.json"))
+    shape, system = (tmp_path / "news" / name for name in (named, "system.json"))
+    (tmp_path / "news/model.json").rename(shape)  # config.json, as the Hub calls it
     shape.write_text(shape.read_text().replace('"sat"', '"mine"'), encoding="utf-8")
     with pytest.raises(ConfigError, match="unknown arch 'mine'; allowed: "):
         espalier.load(tmp_path / "news")

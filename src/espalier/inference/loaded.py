@@ -64,9 +64,10 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
         with restorable(folder):
             verify_checksums(folder)
-            _require_plugins(folder)
+            shape = shape_of(folder)
+            _require_plugins(folder, shape)
             model, _ = load_model(folder, seed)
-            self.encoding = ARCHITECTURES.find(read_json(shape_of(folder))["arch"]).encoding
+            self.encoding = ARCHITECTURES.find(read_json(shape)["arch"]).encoding
             description = read_system(folder)
             try:
                 self.settings: Settings_co = ENCODINGS[self.encoding].settings.model_validate(description.settings)
@@ -174,16 +175,17 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         return load_splitter(Path(self._parser))
 
 
-def _require_plugins(folder: Path) -> None:
-    """Raise a ConfigError if a model's architecture is that of modules that are not imported.
+def _require_plugins(folder: Path, shape: Path) -> None:
+    """Raise a ConfigError if the architecture that `shape` names is that of modules that are not imported.
 
     They are not imported here: a model's folder must not decide which code runs.
     """
     try:
-        plugins, arch = read_system(folder).plugins, read_json(folder / "model.json")["arch"]
+        arch = read_json(shape)["arch"]
+        plugins = () if arch in ARCHITECTURES else read_system(folder).plugins
     except (ArtifactError, KeyError, TypeError):
         return  # which the next steps say better
-    if plugins and arch not in ARCHITECTURES:
+    if plugins:
         modules = ", ".join(plugins)
         remedy = f"import {modules} first; in a clone, name it below plugins in params.yaml"
         raise ConfigError(f"its architecture {arch} is of the module {modules}", where=folder, remedy=remedy)
