@@ -55,6 +55,11 @@ def is_repeated(kind: object) -> bool:
     return any(get_origin(each) is tuple for each in (kind, *get_args(kind)))
 
 
+def flag_of(name: str, *, repeated: bool = False) -> str:
+    """The option that sets a field."""
+    return f"--{name.removesuffix('s') if repeated else name}".replace("_", "-")
+
+
 def parameter(
     name: str, kind: Any, text: str, default: Any = None, *short: str, argument: bool = False, **more: Any
 ) -> inspect.Parameter:
@@ -64,7 +69,7 @@ def parameter(
     Its value is None, or False for a flag, if it is not given. A tuple `topics` is a `--topic` that can be repeated.
     """
     repeated = is_repeated(kind)
-    flag = f"--{name.removesuffix('s') if repeated else name}".replace("_", "-")
+    flag = flag_of(name, repeated=repeated)
     if isinstance(default, str | int | float) and default is not False and default != "":
         text += f"  [default: {default}]"
     types: tuple[Any, ...] = (bool, int, float, Path, Language)

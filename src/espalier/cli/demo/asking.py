@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from espalier.cli import framed
 from espalier.cli.check import Check
-from espalier.cli.command import Command
+from espalier.cli.command import Command, flag_of
 from espalier.cli.models import Models, models
 from espalier.cli.requests import as_options
 from espalier.inference.writer import InferenceWarning
@@ -91,11 +91,6 @@ def command_line(kind: type[Command], values: Mapping[str, Any]) -> str:
             words += [flag_of(name, repeated=isinstance(value, list | tuple))]
             words += [] if each is True else [shlex.quote(str(each))]
     return " ".join(words)
-
-
-def flag_of(name: str, *, repeated: bool = False) -> str:
-    """The option that sets a field."""
-    return f"--{name.removesuffix('s') if repeated else name}".replace("_", "-")
 
 
 def ask(kind: type[Command], values: Mapping[str, Any]) -> Answer:

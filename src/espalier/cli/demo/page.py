@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
-from espalier.cli.command import is_repeated
+from espalier.cli.command import flag_of, is_repeated
 from espalier.cli.demo import pictures
-from espalier.cli.demo.asking import command_line, flag_of
+from espalier.cli.demo.asking import command_line
 from espalier.cli.demo.tabs import POLISH, TABS, VERSE, Tab
 from espalier.inference.requests import Option
 from espalier.io.imports import of_extra
@@ -127,6 +127,7 @@ def _control(tab: Tab, name: str, kind: object, option: Option) -> Component:
 
 def _values(tab: Tab, values: Sequence[Any]) -> dict[str, Any]:
     """The values of the controls by name; of a repeated option, the words between spaces."""
-    found = {name: value for (name, *_), value in zip(tab.options(), values, strict=True)}
-    repeated = [name for name, kind, _ in tab.options() if is_repeated(kind)]
-    return {name: str(value or "").split() if name in repeated else value for name, value in found.items()}
+    return {
+        name: str(value or "").split() if is_repeated(kind) else value
+        for (name, kind, _), value in zip(tab.options(), values, strict=True)
+    }
