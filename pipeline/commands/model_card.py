@@ -28,7 +28,7 @@ from pipeline.graph.stage_graph import Stage, definitions, needs_of
 from pipeline.params.entries import Params, Run
 from pipeline.params.read import load_catalogue, read_yaml
 from pipeline.records.artifacts import decoding_settings, read_details, read_training
-from pipeline.records.systems import expander_of, is_synthetic, parser_of, repro_command
+from pipeline.records.systems import corpus_of, expander_of, is_synthetic, parser_of, profile_option, repro_command
 
 #: An example of each service, by language.
 EXAMPLES: Final = {
@@ -65,10 +65,9 @@ def card_of(key: str, params: Params, *, name: str = "", scores: str = "", folde
     """
     model = params.models[key]
     training = read_training(key, place=folder)
-    corpus = params.datasets.every[model.dataset].corpus
+    corpus = corpus_of(params, key)
     language, parser, expander = params.corpora[corpus].language, parser_of(params, corpus), expander_of(params, key)
-    stages = [("train", key), ("train", expander), ("train_parser", parser)]
-    origins = origins_of(params, [(stage, name) for stage, name in stages if name])
+    origins = origins_of(params, trainings_of(params, key))
     facts = {
         "architecture": f"`{model.arch}`",
         "parameters": f"{next(iter(training.values()))['parameters']:,}",
@@ -96,10 +95,8 @@ def card_of(key: str, params: Params, *, name: str = "", scores: str = "", folde
 
 def _release(key: str, name: str, params: Params) -> str:
     """The command that releases a model."""
-    options = ("" if name == key else f" --name {name}") + (
-        "" if params.profile == "nursery" else f" --profile {params.profile}"
-    )
-    return f"espalier release {key}{options}"
+    named = "" if name == key else f" --name {name}"
+    return f"espalier release {key}{named}{profile_option(params)}"
 
 
 def _metadata(paper: str, language: str, origins: Origins, *, free: bool) -> str:
@@ -250,6 +247,13 @@ class Origins:
     published: dict[str, Source]
     local: tuple[str, ...]
     generated: tuple[str, ...]
+
+
+def trainings_of(params: Params, key: str) -> list[Stage]:
+    """The stages that train a model, its expander and its parser."""
+    parser, expander = parser_of(params, corpus_of(params, key)), expander_of(params, key)
+    stages = (("train", key), ("train", expander), ("train_parser", parser))
+    return [(stage, name) for stage, name in stages if name]
 
 
 def origins_of(params: Params, stages: Iterable[Stage]) -> Origins:

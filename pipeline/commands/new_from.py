@@ -34,7 +34,7 @@ from pipeline.layout import NONE, PARAMS
 from pipeline.params.entries import Params
 from pipeline.params.insert import insert
 from pipeline.params.read import load_params, read_yaml
-from pipeline.records.systems import corpus_of, default_for, expander_of, parser_of
+from pipeline.records.systems import corpus_of, default_for, expander_of, parser_of, profile_option
 
 #: So many rows are read for a look, so many records are shown, and so many rows for each reason of quarantine.
 ROWS, SHOWN, EXAMPLES = 100_000, 5, 2
@@ -252,7 +252,7 @@ def _models(
     paths += add("run", name, {"model": name, **({"preset": preset} if preset else {})}, None, rules)
     language = f"--language {first.language} " if service == "generate" else ""
     asked = shlex.quote(_format(first) if service == "generate" else getattr(first, first.sides[0]))
-    use = f"espalier {service} {language}--model {name}{_profile(params)} {asked}"
+    use = f"espalier {service} {language}--model {name}{profile_option(params)} {asked}"
     return paths, [_repro(params, *stages), use, _repro(params, f"score@{name}")]
 
 
@@ -275,11 +275,7 @@ def _unless_it_fails() -> Iterator[None]:
 
 
 def _repro(params: Params, *stages: str) -> str:
-    return f"espalier repro {' '.join(stages)}{_profile(params)}"
-
-
-def _profile(params: Params) -> str:
-    return "" if params.profile == "nursery" else f" --profile {params.profile}"
+    return f"espalier repro {' '.join(stages)}{profile_option(params)}"
 
 
 def _name_of(path: Path) -> str:

@@ -22,13 +22,13 @@ from espalier.tasks.registry import TASKS
 from espalier.tasks.scoring import scored
 from pipeline import layout
 from pipeline.commands.export import size_of, trained
-from pipeline.commands.model_card import card_of, cells, heading, origins_of, shown
+from pipeline.commands.model_card import card_of, cells, heading, origins_of, shown, trainings_of
 from pipeline.graph.shards import annotated
 from pipeline.params.entries import Params, Run
 from pipeline.params.read import free_sources, load_params
 from pipeline.records.artifacts import read_details, read_training
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
-from pipeline.records.systems import added_to, expander_of, parser_of
+from pipeline.records.systems import added_to
 from pipeline.stages.decode import decoded
 from pipeline.stages.score import outputs_of
 
@@ -88,9 +88,7 @@ def release(key: str, name: str | None = None, *, again: bool = False) -> None:
 
 def _require_free(key: str, params: Params) -> None:
     """Raise a ConfigError if the model or a part of it learned from a source that is not free."""
-    corpus = params.datasets.every[params.models[key].dataset].corpus
-    stages = [("train", key), ("train", expander_of(params, key)), ("train_parser", parser_of(params, corpus))]
-    origins = origins_of(params, [(stage, name) for stage, name in stages if name])
+    origins = origins_of(params, trainings_of(params, key))
     free = free_sources(params) if origins.published else frozenset[str]()
     bound = {source: each.licence for source, each in origins.published.items() if source not in free}
     bound |= dict.fromkeys(origins.local, "not recorded")

@@ -272,6 +272,11 @@ def repro_command(params: Params, stage: str) -> str:
     return f"dvc {place}repro {stage}"
 
 
+def profile_option(params: Params) -> str:
+    """What follows a command of Espalier to name the present profile; nothing for the nursery, the default."""
+    return "" if params.profile == "nursery" else f" --profile {params.profile}"
+
+
 def corpus_of(params: Params, key: str) -> str:
     """The corpus that a model is trained on."""
     return params.datasets.every[params.models[key].dataset].corpus
