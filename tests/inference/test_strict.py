@@ -100,6 +100,14 @@ def test_all_candidates_of_a_batch_are_parsed_at_once_as_words(writer: System, p
     assert all(isinstance(each, list) for each in candidates)
 
 
+def test_a_candidate_that_a_second_beam_finds_again_is_not_parsed_again(writer: System, parser: Counting) -> None:
+    writer.paraphrase([COOK, SLEEP], templates=[GIVEN], strict=True, beam=20, candidates=60)
+    _, *calls = parser.calls
+    assert len(calls) == 2  # the candidates, and what the second beam adds
+    parsed = [tuple(each) for call in calls for each in call]
+    assert len({*parsed}) == len(parsed)
+
+
 def test_given_words_are_in_samples_too(writer: System) -> None:
     options: dict[str, Any] = {"strict": True, "beam": 2, "candidates": 60}
     found = writer.paraphrase([PairRequest(COOK, "(S (NP (DT the)) (. .))")], n=2, **options)

@@ -229,13 +229,13 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
         if self.strict:
             seeds = [seed_from(job.request.text, template) for job, template in jobs]
             rows = candidates(system.model, batch, decoder, system.view, seeds, rule)
-            parsed = self._parsed(rows)
+            parsed = self._parsed(rows, {})
             # There are no training pairs here, so a class has the words that the candidates have of it.
             parses = [[tree for text in self._texts(row) if (tree := parsed[text])] for row in rows]
             lexicons = [Lexicon.of_trees(own, system.vocabulary) for own in parses]
             more = of_classes(system.model, batch, decoder, system.view, lexicons, given)
             rows = [ranked([*row, *own], system.vocabulary) for row, own in zip(rows, more, strict=True)]
-            found = self._chosen(jobs, rows, parsed | self._parsed(more))
+            found = self._chosen(jobs, rows, self._parsed(more, parsed))
         else:
             rows = search(system.model, batch, decoder, system.view, rule)
             found = [(distinct_texts(row, system, self.n), None) for row in rows]
@@ -246,14 +246,12 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
                 result = Paraphrase(printed, written, job.request.text, template, tree, log_probability)
                 yield job.request, result if kept is None else StrictParaphrase(**vars(result), template_kept=kept)
 
-    def _parsed(self, rows: Sequence[Sequence[Hypothesis]]) -> dict[str, str]:
-        """The tree of each text; "" if it cannot be parsed."""
-        texts = dict.fromkeys(text for row in rows for text in self._texts(row))
+    def _parsed(self, rows: Sequence[Sequence[Hypothesis]], known: Mapping[str, str]) -> dict[str, str]:
+        """The tree of each text, beside those that are known; "" if it cannot be parsed."""
+        texts = dict.fromkeys(text for row in rows for text in self._texts(row) if text not in known)
         parses = self.system.parse([text.split() for text in texts], [*texts])
-        return {
-            text: "" if isinstance(parse, EspalierError) else parse.tree
-            for text, parse in zip(texts, parses, strict=True)
-        }
+        trees = ("" if isinstance(parse, EspalierError) else parse.tree for parse in parses)
+        return {**known, **dict(zip(texts, trees, strict=True))}
 
     def _texts(self, row: Sequence[Hypothesis]) -> list[str]:
         return [self.system.vocabulary.decode_text(each.tokens) for each in row]
