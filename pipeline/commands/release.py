@@ -92,11 +92,14 @@ def _require_free(key: str, params: Params) -> None:
     free = free_sources(params) if origins.published else frozenset[str]()
     bound = {source: each.licence for source, each in origins.published.items() if source not in free}
     bound |= dict.fromkeys(origins.local, "not recorded")
-    for source, licence in bound.items():
-        what = f"it learned from {source}, whose licence ({licence}) does not let anyone use and pass on its models"
-        others = f"; so it is with {', '.join([*bound][1:])}" if len(bound) > 1 else ""
+    if bound:
+        source, *others = bound
+        what = (
+            f"it learned from {source}, whose licence ({bound[source]}) does not let anyone use and pass on its models"
+        )
+        more = f"; so it is with {', '.join(others)}" if others else ""
         remedy = "train a model on sources under `free` of sources.yaml"
-        raise ConfigError(what + others, where=f"models.{key}", remedy=remedy)
+        raise ConfigError(what + more, where=f"models.{key}", remedy=remedy)
 
 
 def _require_small(folder: Path, name: str) -> None:
