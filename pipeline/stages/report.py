@@ -151,11 +151,13 @@ def _written(key: str, run_: Run, params: Params, language: Language) -> RunText
 def _claimed_rows(printed: Printed, baselines: Mapping[str, Baseline]) -> dict[str, RunSegments]:
     """The statistics of the rows without a trained model that claims name, by ENTRY/ROW."""
     named = {key for ordering in printed.orderings for key in (ordering.better, ordering.worse) if "/" in key}
-    return {
-        key: RunSegments(read_segments(entry_.paper, place_of(*key.split("/"))), entry_.task, trained=False)
-        for key in sorted(named)
-        if (entry_ := baselines.get(key.partition("/")[0]))
-    }
+    found = {}
+    for key in sorted(named):
+        name, _, row = key.partition("/")
+        if name in baselines:
+            table = read_segments(baselines[name].paper, place_of(name, row))
+            found[key] = RunSegments(table, baselines[name].task, trained=False)
+    return found
 
 
 def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:

@@ -11,9 +11,10 @@ import pytest
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
+from espalier.io.tables import write_table
 from pipeline import layout
 from pipeline.records.artifacts import ids_of
-from pipeline.stages.report import SAMPLES, _files_of_run, _made, _samples, _with_parses
+from pipeline.stages.report import SAMPLES, _claimed_rows, _files_of_run, _made, _samples, _with_parses
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
 TABLE = pd.DataFrame(
@@ -86,3 +87,22 @@ def test_runs_without_details_or_segments_are_left_out_and_named(
     layout.segments("guig", "scored").touch()
     assert list(_made("guig", entries, _files_of_run)) == ["scored"]
     assert "guig: not run here, so left out: late" in capsys.readouterr().err
+
+
+def test_rows_that_claims_name_are_read_and_one_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(worse: str) -> list[str]:
+        printed: Any = SimpleNamespace(orderings=[SimpleNamespace(better="run", worse=worse)])
+        baselines: Any = {"pairs": SimpleNamespace(paper="cdnpg", task="paraphrase")}
+        rows = _claimed_rows(printed, baselines)
+        assert not any(row.trained for row in rows.values())
+        return list(rows)
+
+    monkeypatch.chdir(tmp_path)
+    write_table(layout.segments("cdnpg", "baselines/pairs/copy"), TABLE[["id", "cluster", "seed", "sample"]])
+    assert read("pairs/copy") == ["pairs/copy"]
+    assert read("run") == read("of another profile/copy") == []
+    for row in ("none", "no/such"):
+        with pytest.raises(ArtifactError, match=rf"segments/cdnpg/baselines/pairs/{row}\.parquet: no such table"):
+            read(f"pairs/{row}")
