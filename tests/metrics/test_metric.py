@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.io.errors import EspalierError
+from espalier.metrics import bootstrap
 from espalier.metrics.bootstrap import percentile_interval, resampled_sums, sums_by_group
 from espalier.metrics.metric import (
     Metric,
@@ -61,9 +62,13 @@ def test_micro_f1_and_f1_of_means() -> None:
     assert f1_of_means(0, 1, evidence=2)(np.array([0.0, 0.0, 2.0])) == 0.0
 
 
-@pytest.mark.parametrize("cells", [4_000_000, 1])
-def test_the_bootstrap_equals_drawing_segments_one_by_one(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("espalier.metrics.bootstrap._CELLS", cells)
+@pytest.mark.parametrize(("cells", "kept"), [(4_000_000, 64_000_000), (1, 64_000_000), (1, 0)])
+def test_the_bootstrap_equals_drawing_segments_one_by_one(
+    cells: int, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bootstrap._kept_draws.cache_clear()
+    monkeypatch.setattr(bootstrap, "_CELLS", cells)
+    monkeypatch.setattr(bootstrap, "_KEPT", kept)
     values = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0]
     generator = np.random.default_rng(11)
     means = []
@@ -91,6 +96,20 @@ def test_a_thousand_resamples_of_a_thousand_segments_are_drawn_once_for_all_metr
     # Each resample has 1,000 draws of a uniform number: mean 500, standard deviation about 9.
     assert abs(drawn[:, 0].mean() - statistics[:, 0].sum()) < 2
     assert 7 < drawn[:, 0].std() < 12
+
+
+def test_counts_are_drawn_once_for_the_same_segments_and_anew_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = list[tuple[int, int, int]]()
+    draws = bootstrap._draws
+    monkeypatch.setattr(bootstrap, "_draws", lambda *given: drawn.append(given) or draws(*given))  # type: ignore[func-returns-value]
+    bootstrap._kept_draws.cache_clear()
+    one, other = np.random.default_rng(0).random((2, 300, 4))
+    first, again, both = (resampled_sums(each, seed=5, resamples=9) for each in (one, other, one + other))
+    assert first + again == pytest.approx(both)  # 300 segments: counts that need two bytes
+    assert drawn == [(300, 5, 9)]
+    for seed, resamples, size in ((6, 9, 300), (5, 8, 300), (5, 9, 299)):
+        assert not np.array_equal(resampled_sums(one[:size], seed=seed, resamples=resamples), first)
+    assert len(drawn) == 4
 
 
 def test_segments_of_one_group_are_resampled_together() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -40,12 +41,12 @@ from espalier.datasets.pairs.data import PairView
 from espalier.datasets.pairs.encode import PairSettings
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.decoding.beam import Hypothesis
-from espalier.io.errors import ArtifactError, ConfigError, DataError
-from espalier.metrics import rouge
+from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
+from espalier.metrics import metric, rouge
 from espalier.metrics.family import Part, family_scores
 from espalier.metrics.ibleu import Copies, Paper
-from espalier.metrics.metric import Score, confirmed
-from espalier.metrics.paraphrase import PROTOCOL_HEADLINE
+from espalier.metrics.metric import Score, confirmed, confirmed_rows
+from espalier.metrics.paraphrase import PROTOCOL_HEADLINE, library_scores
 from espalier.metrics.perplexity import PairPerplexity
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import GuiGConfig, SCPNConfig
@@ -57,6 +58,7 @@ from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_scoring import PairScoring
 from espalier.tasks.paraphrase_search import pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
+from espalier.tasks.scoring import scored
 
 
 def written(decoder: PairDecoder, seen: PairView) -> list[list[list[int]]]:
@@ -397,6 +399,37 @@ def test_bleu_and_rouge_are_their_libraries() -> None:
     assert {key: found[key].value for key in block.library} == dict(block.library)
     (trees,) = TASK.statistics(outputs("tree"), PairScoring())
     assert not trees.library
+
+
+def test_of_many_segments_the_libraries_score_a_sample_and_the_scores_of_all_are_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pairs = [{"source": "A lamp", "target": "x"}]
+    made = plain_outputs(["a lamp", "glows", "low lamp"], {"pairs": pairs})
+    made = replace(made, facts=made.facts | {"unfit": 0})
+    scoring = PairScoring(families=("similarity", "paper", "copies"), pieces=2)
+    expected = scored(TASK, made, scoring)[1:]
+    monkeypatch.setattr(metric, "CONFIRMED", 2)
+    (block,) = TASK.statistics(made, scoring)
+    assert block.confirmed == confirmed_rows(3, seed=1) and len(set(block.confirmed or ())) == 2
+    chosen = [made.table[side].iloc[list(block.confirmed or ())].tolist() for side in ("source", "reference", "text")]
+    assert block.library.items() >= library_scores(*chosen).items()
+    assert "paper_bleu_2_whole_unseen" in block.library
+    assert scored(TASK, made, scoring)[1:] == expected
+    # A fault outside the sample is not seen; one inside is, in a single segment.
+    for row in range(3):
+        wrong = {family: values.copy() for family, values in block.families.items()}
+        wrong[rouge.Rouge()][row, 0] += 1e-5
+        monkeypatch.setattr(type(TASK), "statistics", lambda *_, wrong=wrong: [block._replace(families=wrong)])
+        with pytest.raises(EspalierError, match="rouge_1 is") if row in (block.confirmed or ()) else nullcontext():
+            scored(TASK, made, scoring)
+
+
+def test_up_to_two_thousand_segments_are_all_confirmed_and_of_more_as_many_all_over() -> None:
+    assert confirmed_rows(2_000, seed=1) is None
+    rows = confirmed_rows(20_000, seed=1) or []
+    assert len(rows) == len(set(rows)) == 2_000 and rows == sorted(rows) and rows != confirmed_rows(20_000, seed=2)
+    assert np.histogram(rows, 4, (0, 20_000))[0] == pytest.approx([500] * 4, abs=60)
 
 
 @pytest.mark.parametrize(("writes", "pairs"), [("text", 6), ("tree", 4)])

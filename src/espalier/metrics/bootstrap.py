@@ -4,15 +4,19 @@ An aggregate is a function of summed statistics. A resample is therefore a row o
 drawn), and all resamples together are one matrix product: (resamples, segments) @ (segments, k).
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+_Counts = NDArray[np.unsignedinteger]
 
-#: Largest number of counts in memory at once (32 MB), whatever the number of segments.
+#: Largest number of counts that are multiplied at once (32 MB), whatever the number of segments.
 _CELLS = 4_000_000
+#: Largest size of counts that are kept for the next statistics of the same segments, in bytes.
+_KEPT = 64_000_000
 
 
 def resampled_sums(statistics: Array, *, seed: int, resamples: int) -> Array:
@@ -29,16 +33,28 @@ def resampled_sums(statistics: Array, *, seed: int, resamples: int) -> Array:
     segments, width = statistics.shape
     if not segments or not resamples:
         return np.empty((0, width))
-    generator = np.random.default_rng(seed)
-    chances = np.full(segments, 1.0 / segments)
-    step = max(1, _CELLS // segments)
-    # The generator's stream runs on from one part to the next: the size of a part never changes the result.
+    drawn: Iterable[_Counts]
+    if segments * resamples * np.min_scalar_type(segments).itemsize <= _KEPT:
+        drawn = _kept_draws(segments, seed, resamples)
+    else:
+        drawn = _draws(segments, seed, resamples)
     with np.errstate(invalid="ignore"):  # an infinite statistic drawn no times is 0 * inf: undefined, and left out
-        parts = [
-            generator.multinomial(segments, chances, size=min(step, resamples - start)).astype(np.float64) @ statistics
-            for start in range(0, resamples, step)
-        ]
-    return np.concatenate(parts)
+        return np.concatenate([counts.astype(np.float64) @ statistics for counts in drawn])
+
+
+def _draws(segments: int, seed: int, resamples: int) -> Iterator[_Counts]:
+    """How often each resample draws each segment: parts of (resamples, segments), in the smallest type that fits."""
+    generator, chances = np.random.default_rng(seed), np.full(segments, 1.0 / segments)
+    step, kind = max(1, _CELLS // segments), np.min_scalar_type(segments)
+    # The generator's stream runs on from one part to the next: the size of a part never changes the result.
+    for start in range(0, resamples, step):
+        yield generator.multinomial(segments, chances, size=min(step, resamples - start)).astype(kind)
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(segments: int, seed: int, resamples: int) -> tuple[_Counts, ...]:
+    """All parts. Drawing takes most of the time of an interval, and the families of a score draw the same counts."""
+    return tuple(_draws(segments, seed, resamples))
 
 
 def percentile_interval(values: Array, confidence: float) -> tuple[float, float] | None:

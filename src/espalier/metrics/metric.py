@@ -18,6 +18,8 @@ from espalier.metrics.bootstrap import Array, percentile_interval, resampled_sum
 
 #: The largest difference between a value and the same value by a library.
 TOLERANCE: Final = 1e-6
+#: The most segments that slow libraries score too.
+CONFIRMED: Final = 2_000
 
 #: (..., k) summed statistics -> (...) values; NaN where the value is undefined.
 Aggregate = Callable[[Array], Array]
@@ -182,6 +184,16 @@ def _interval(metric: Metric, statistics: Array, sums: Array, confidence: float)
     count, of = metric.share
     bounds = share_interval(statistics[:, count], statistics[:, of], confidence)
     return None if bounds is None else (100.0 * bounds[0], 100.0 * bounds[1])
+
+
+def confirmed_rows(segments: int, seed: int) -> list[int] | None:
+    """The segments that slow libraries score too: None for all, up to `CONFIRMED`; of more, a sample of so many.
+
+    A fault in a share q of the segments stays out of the sample with a chance below (1 - q)^2000, 1 % for 0.23 %.
+    """
+    if segments <= CONFIRMED:
+        return None
+    return sorted(np.random.default_rng(seed).choice(segments, CONFIRMED, replace=False).tolist())
 
 
 def confirmed(scores: Mapping[str, Score], library: Mapping[str, float]) -> dict[str, Score]:

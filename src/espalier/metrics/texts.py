@@ -142,6 +142,13 @@ class Pairs:
         """Sources, references and hypotheses."""
         return self.sources, self.references, self.hypotheses
 
+    def chosen(self, rows: Sequence[int] | None) -> "Pairs":
+        """The three sides of some pairs; all pairs for None."""
+        if rows is None:
+            return self
+        sources, references, hypotheses = ([side[row] for row in rows] for side in self.sides)
+        return Pairs(sources, references, hypotheses)
+
     def require_texts(self) -> None:
         """Raise an EspalierError if the lists differ in length, or a reference is empty."""
         require_lengths("references", len(self.references), sources=self.sources, hypotheses=self.hypotheses)

@@ -149,12 +149,15 @@ class Segments(NamedTuple):
         library: values of published libraries for these segments, by metric. They are the recorded scores, and must
             equal those of the statistics.
         audits: results of checks of these statistics, for the details, by name.
+        confirmed: the segments that the values of the libraries are for, if not for all: then only statistics are
+            recorded, and those of these segments must give equal values.
     """
 
     rows: pd.DataFrame
     families: Mapping[Family[Any], npt.NDArray[np.float64]]
     library: Mapping[str, float] = MappingProxyType({})
     audits: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    confirmed: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)

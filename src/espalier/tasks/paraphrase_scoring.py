@@ -9,6 +9,7 @@ from espalier.datasets.pairs.data import PairData
 from espalier.io.errors import DataError
 from espalier.metrics.expansion import FAMILIES
 from espalier.metrics.family import by_part, statistics_of
+from espalier.metrics.metric import confirmed_rows
 from espalier.metrics.nltk_bleu import Smoothing
 from espalier.metrics.paraphrase import (
     GUIDED,
@@ -77,7 +78,8 @@ def segments_of(outputs: Outputs[PairData], scoring: PairScoring) -> list[Segmen
         training_words=None if train is None else train.words(),
     )
     families = paraphrase_statistics(pairs, trees, scored=wanted)
-    library = library_scores(*pairs.sides) if "similarity" in wanted else {}
+    sample = confirmed_rows(len(table), outputs.seed)
+    library = library_scores(*pairs.chosen(sample).sides) if "similarity" in wanted else {}
     trained = outputs.extras().get("pairs") if scoring.parts else None
     parts = TrainingPairs(trained).parts(pairs.sources, pairs.references) if trained is not None else {}
     if {"released", "paper", "copies"} & wanted:
@@ -85,10 +87,12 @@ def segments_of(outputs: Outputs[PairData], scoring: PairScoring) -> list[Segmen
         families |= protocol_statistics(
             pairs, cut, pieces=scoring.pieces, smoothing=scoring.smoothing, alphas=scoring.alphas, scored=wanted
         )
-        library |= library_protocols(pairs, cut, alphas=scoring.alphas, parts=parts) if "paper" in wanted else {}
+        if "paper" in wanted:
+            inside = {part: rows if sample is None else [rows[row] for row in sample] for part, rows in parts.items()}
+            library |= library_protocols(pairs.chosen(sample), cut.chosen(sample), alphas=scoring.alphas, parts=inside)
     families |= by_part(families, parts)
     audits = _audits(trees, outputs.seed) if "trees" in wanted and trees is not None else {}
-    return [Segments(rows, families, library, audits)]
+    return [Segments(rows, families, library, audits, sample)]
 
 
 def counts_of(outputs: Outputs[PairData], scoring: PairScoring) -> dict[str, int]:

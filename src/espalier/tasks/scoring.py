@@ -34,8 +34,7 @@ def scored(
     require_own_names([family for block in blocks for family in block.families])
     scores: dict[str, Score] = {}
     for block in blocks:
-        groups = block.rows["cluster"].tolist()
-        scores |= confirmed(family_scores(block.families, seed=outputs.seed, groups=groups), block.library)
+        scores |= _confirmed(block, outputs.seed)
     table = outputs.table
     counts = {
         "records": int(table["id"].nunique()),
@@ -50,6 +49,16 @@ def scored(
     headline = {**kind.headline(outputs), **{metric.name: metric.name for family in own for metric in family.metrics}}
     details = {**details_json(scores), **audits, "ids": ids, "counts": counts}
     return _table(blocks), headline_json(scores, headline), details
+
+
+def _confirmed(block: Segments, seed: int) -> dict[str, Score]:
+    """The scores of all segments, after a comparison with the libraries'."""
+    own = family_scores(block.families, seed=seed, groups=block.rows["cluster"].tolist())
+    if block.confirmed is None:
+        return confirmed(own, block.library)
+    sample = {family: rows[block.confirmed] for family, rows in block.families.items()}
+    confirmed(family_scores(sample, seed=seed, resamples=0), block.library)
+    return own
 
 
 def _with_own(block: Segments, own: Mapping[Family[Any], Array], table: pd.DataFrame) -> Segments:
