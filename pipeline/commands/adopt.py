@@ -11,12 +11,14 @@ from pydantic import BaseModel, Field
 
 from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
-from espalier.io.files import atomic_file, atomic_folder, read_json, write_json
+from espalier.io.files import atomic_file, atomic_folder, read_json, together, write_json
 from espalier.io.hashing import files_sha256
 from espalier.io.registry import entry
 from espalier.models.serialization import WEIGHTS
 from pipeline import layout
+from pipeline.graph.stage_graph import definitions
 from pipeline.graph.stage_inputs import record_of
+from pipeline.graph.written import record
 from pipeline.params.entries import Params
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import SeedMeasurement
@@ -74,7 +76,6 @@ def adopt(key: str, folder: Path) -> None:
     runs = _decoded_there(key, folder, params, made)
     for run in runs:
         files += [layout.output(params.runs[run].paper, run), layout.measured("decode", run)]
-    _copy(folder, layout.model(key), files)
     seeds = list(there["seeds"].values())
     steps, asked = min(seed["steps"] for seed in seeds), model.training.steps
     provenance = {
@@ -85,7 +86,11 @@ def adopt(key: str, folder: Path) -> None:
         "commit": _commit(folder),
         "weights": weights,
     }
-    write_json(layout.provenance(key), provenance)
+    with together():
+        _copy(folder, layout.model(key), files)
+        write_json(layout.provenance(key), provenance)
+    for stage in (("train", key), *(("decode", run) for run in runs)):
+        record("@".join(stage), definitions()[stage].outs)
     say(f"{key}: {steps:,} of {asked:,} steps, {provenance['hours']} h on {provenance['hardware']}")
     if not weights:
         say(f"without its weights: to decode more with it, train it here (dvc repro -f train@{key})")

@@ -21,6 +21,7 @@ from espalier.report.page_numbers import PageNumbers, Training
 from espalier.report.pages import render_page, with_numbers
 from espalier.report.printed import load_printed
 from pipeline import layout
+from pipeline.graph.written import require_written
 from pipeline.params.entries import Params, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_measurement
@@ -65,7 +66,14 @@ def pages(check: bool) -> None:
 
 
 def rendered() -> dict[str, str]:
-    """The text of each page, by its path from the root."""
+    """The text of each page, by its path from the root.
+
+    Raises:
+        ArtifactError: details are not those that their stages wrote.
+    """
+    for profile in layout.PROFILES:
+        if profile != "nursery":
+            require_written([layout.details("", "").parent], _folder(profile))
     measured = sorted((layout.ROOT / "benchmarks" / "results").glob("*.json"))
     numbers = PageNumbers(
         details=_details,

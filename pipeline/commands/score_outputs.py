@@ -21,6 +21,7 @@ from espalier.tasks.scoring import scored
 from espalier.verse.marks import verse_of_line
 from pipeline import layout
 from pipeline.graph.shards import annotated
+from pipeline.graph.written import require_written
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
     grammar_of,
@@ -59,6 +60,7 @@ def score_outputs(key: str, file: Path, *, as_json: bool) -> None:
     form, corpus = ENCODINGS[dataset.encoding], params.corpora[dataset.corpus]
     if getattr(params.models[run_.model].network.view, "writes", "text") == "tree":
         raise ConfigError("writes trees", where=f"run {key}", remedy="name a run that writes texts")
+    require_written([layout.ready(run_.dataset), layout.raw(run_.lexicon), layout.model(run_.lm)])
     ready = read_ready(run_.dataset, run_.split, form)
     require_rows(ready.data, run_.dataset, run_.split)
     # Only its view and vocabulary are used.

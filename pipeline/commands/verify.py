@@ -7,42 +7,17 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
 from dvc.exceptions import DvcException
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from espalier.cli.progress import followed, say
-from espalier.corpora.catalogue import Inside
-from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.validation import validated
-from espalier.io.yaml_files import load_yaml
+from espalier.io.errors import ArtifactError
 from pipeline.graph.dvc_files import dvc_project
+from pipeline.graph.lock_file import NAME, Out, file_md5, in_cache, listing_of, read_lock
 
 #: Function from a folder and the names of its folders and files to those that .dvcignore does not exclude.
 Ignore = Callable[[str, list[str], list[str]], tuple[list[str], list[str]]]
-
-
-class _Out(BaseModel):
-    path: Inside
-    #: The hash of a folder is that of its listing, and ends in ".dir".
-    md5: Annotated[str, Field(pattern=r"^[0-9a-f]{32}(\.dir)?$")]
-
-
-class _Stage(BaseModel):
-    outs: tuple[_Out, ...] = ()
-
-
-class _Lock(BaseModel):
-    stages: dict[str, _Stage] = {}
-
-
-class _Listed(BaseModel):
-    relpath: str
-    md5: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-
-
-_LISTING = TypeAdapter(tuple[_Listed, ...])
 
 
 def verify() -> None:
@@ -51,7 +26,7 @@ def verify() -> None:
     Raises:
         ArtifactError: there is no lock, or a hash differs. Missing outputs are counted, but are not errors.
     """
-    outs = _outputs(Path("dvc.lock"))
+    outs = _outputs(NAME)
     cache, ignore = _dvc()
     faults: dict[Path, str] = {}
     absent = 0
@@ -71,18 +46,11 @@ def verify() -> None:
         )
 
 
-def _outputs(lock: Path) -> list[_Out]:
-    if not lock.exists():
-        raise ArtifactError("no such file", where=lock.resolve(), remedy="dvc repro makes it")
+def _outputs(lock: Path) -> list[Out]:
     try:
-        stages = validated(_Lock, load_yaml(lock, names=False), lock.name).stages
-    except ConfigError as error:
-        raise ArtifactError(
-            f"not a lock file ({error.where}: {error.what})",
-            where=lock.resolve(),
-            remedy="git restore it, or delete it and dvc repro",
-        ) from error
-    return [out for stage in stages.values() for out in stage.outs]
+        return [out for outs in read_lock(lock).values() for out in outs]
+    except FileNotFoundError as error:
+        raise ArtifactError("no such file", where=lock.resolve(), remedy="dvc repro makes it") from error
 
 
 def _dvc() -> tuple[Path, Ignore]:
@@ -94,20 +62,20 @@ def _dvc() -> tuple[Path, Ignore]:
     return Path(repo.cache.local.path), repo.dvcignore
 
 
-def _compared(out: _Out, cache: Path, ignore: Ignore) -> Iterator[tuple[Path, str]]:
+def _compared(out: Out, cache: Path, ignore: Ignore) -> Iterator[tuple[Path, str]]:
     """Every file of an output in the cache and the workspace, and its fault; "" for none."""
     path, md5, is_folder = Path(out.path), out.md5.removesuffix(".dir"), out.md5.endswith(".dir")
     listing = None
     try:
-        copy = _object(cache, out.md5)
+        copy = in_cache(cache, out.md5)
         if copy.exists():
             fault = _fault(copy, md5)
             if is_folder and not fault:
-                listing = _listing(copy)
+                listing = listing_of(copy)
                 fault = "" if listing is not None else "corrupt: no listing of a folder"
             yield copy, fault
         for stored in (listing or {}).values():
-            if (copy := _object(cache, stored)).exists():
+            if (copy := in_cache(cache, stored)).exists():
                 yield copy, _fault(copy, stored)
         if not path.exists():
             return
@@ -136,25 +104,13 @@ def _in_folder(folder: Path, md5: str, listing: dict[str, str] | None, files: se
     rows = []
     for name in sorted(files):
         try:
-            rows.append({"md5": _md5(folder / name), "relpath": name})
+            rows.append({"md5": file_md5(folder / name), "relpath": name})
         except OSError as error:
             yield folder / name, _unreadable(error)
     if hashlib.md5(json.dumps(rows, sort_keys=True).encode()).hexdigest() == md5:
         yield from ((folder / row["relpath"], "") for row in rows)
     else:
         yield folder, "corrupt, as a whole: the cache has no listing that says in which file"
-
-
-def _object(cache: Path, md5: str) -> Path:
-    return cache / md5[:2] / md5[2:]
-
-
-def _listing(path: Path) -> dict[str, str] | None:
-    """The hash of each file of a cached folder, by name; None if the object is not a listing."""
-    try:
-        return {file.relpath: file.md5 for file in _LISTING.validate_json(path.read_bytes())}
-    except ValidationError:
-        return None
 
 
 def _files(folder: Path, ignore: Ignore) -> set[str]:
@@ -173,17 +129,10 @@ def _raise(error: OSError) -> NoReturn:
 
 def _fault(path: Path, md5: str) -> str:
     try:
-        return "" if _md5(path) == md5 else "corrupt"
+        return "" if file_md5(path) == md5 else "corrupt"
     except OSError as error:
         return _unreadable(error)
 
 
 def _unreadable(error: OSError) -> str:
     return f"cannot be read ({error.strerror or error})"
-
-
-def _md5(path: Path) -> str:
-    if path.exists() and not path.is_file():
-        raise OSError(None, "not a plain file", str(path))  # reading a pipe would wait for ever
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "md5").hexdigest()

@@ -8,12 +8,11 @@ DVC writes in place which files its processes use. Interrupted, it leaves half a
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any, Final
+from typing import IO, Any
 
 import psutil
 from dvc import dvcfile, rwlock
@@ -25,11 +24,7 @@ from dvc.utils import serialize
 from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
-
-#: A dvc.lock with only stages: its head, and the indented lines below.
-LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
-#: Where an entry begins: at the name of a stage, perhaps quoted.
-ENTRY: Final = re.compile(r"^(?= {2}\S)", re.M)
+from pipeline.graph.lock_file import ENTRY, LOCK
 
 
 def dvc_project(*, wait_for_lock: bool = False) -> Repo:

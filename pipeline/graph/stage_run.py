@@ -11,7 +11,7 @@ from espalier.io.errors import ArtifactError, EspalierError, MissingError
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.locks import exclusive
 from pipeline import layout
-from pipeline.graph.parent import end_with_dvc
+from pipeline.graph.parent import DVC_STAGE, end_with_dvc
 from pipeline.layout import ROOT
 
 #: Data files of the library: tables, and the templates and scripts of pages.
@@ -35,7 +35,7 @@ def run_alone(stage: str, *key: str) -> None:
     end_with_dvc()
     fix_threads(stage)
     module = importlib.import_module(f"pipeline.stages.{stage}")
-    with unchanged_code(), alone(stage, *key), inputs_named("@".join((stage, *key))):
+    with unchanged_code(), alone(stage, *key), inputs_named("@".join((stage, *key))), _compared(stage, *key):
         module.run(*key)
 
 
@@ -62,6 +62,29 @@ def alone(stage: str, *key: str) -> Iterator[None]:
         held=ArtifactError("runs in another process", where=" ".join((stage, *key)), remedy="wait for it, or end it"),
     ):
         yield
+
+
+@contextmanager
+def _compared(stage: str, *key: str) -> Iterator[None]:
+    """Compare the inputs of a stage before it runs without DVC, and record its outputs after it. DVC itself does both.
+
+    Raises:
+        ArtifactError: an input is not what its stage wrote.
+        ConfigError: params.yaml is invalid.
+    """
+    if DVC_STAGE in os.environ or os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    from pipeline.graph.stage_graph import definitions
+    from pipeline.graph.written import record, require_written
+    from pipeline.params.read import load_params
+
+    load_params()  # which says what is wrong there
+    if definition := definitions().get((stage, "".join(key))):
+        require_written([path for _, path in definition.deps])
+    yield
+    if definition:
+        record("@".join((stage, *key)), definition.outs)
 
 
 @contextmanager

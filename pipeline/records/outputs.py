@@ -9,6 +9,7 @@ import pandas as pd
 
 from espalier.cli.progress import say
 from espalier.datasets.encoding import Split
+from espalier.io.files import together
 from espalier.io.tables import write_table
 from espalier.tasks.data import Outputs
 from espalier.tasks.scoring import scored
@@ -40,6 +41,7 @@ def write_scores(
 ) -> None:
     """Score outputs, and write their metrics, details and segments."""
     segments, numbers, details = scored(kind, outputs, scoring)
-    write_table(layout.segments(group, key), segments)
-    write_metrics(group, key, numbers, {**details, "settings": settings})
+    with together():
+        write_table(layout.segments(group, key), segments)
+        write_metrics(group, key, numbers, {**details, "settings": settings})
     say(f"{key}: {', '.join(f'{name} {value:,}' for name, value in numbers.items())}")

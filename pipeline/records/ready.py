@@ -10,7 +10,7 @@ from espalier.corpora.splits import SPLITS
 from espalier.datasets.encoding import Encoding, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import DataError
-from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.io.files import atomic_folder, read_json, together, write_json
 from espalier.io.tables import write_table
 from pipeline import layout
 from pipeline.params.entries import Dataset, Params
@@ -51,18 +51,19 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
         "filtered": read_json(layout.details("corpora", dataset.corpus), RowCounts),
         "parsed": _without_speed(read_json(layout.details("parsing", dataset.corpus), ParsingDetails)),
     }
-    with atomic_folder(layout.ready(key)) as folder:
-        vocabulary.save(folder / "vocabulary.json")
-        for name, part in encoded.items():
-            part.split.save(folder / f"{name}.parquet")
-            write_table(folder / f"{name}.quarantine.parquet", table_of(part.quarantined, Quarantined))
-            # Training reads ids alone.
-            if name != "train":
-                rows = [records[name][place] for place in part.places]
-                write_table(folder / f"{name}.records.parquet", table_of(rows, kind.record))
-        write_json(folder / "extras.json", dict(kind.extras(records["train"], settings)))
-        write_json(folder / "details.json", details)
-    write_metrics("datasets", key, numbers, details)
+    with together():
+        with atomic_folder(layout.ready(key)) as folder:
+            vocabulary.save(folder / "vocabulary.json")
+            for name, part in encoded.items():
+                part.split.save(folder / f"{name}.parquet")
+                write_table(folder / f"{name}.quarantine.parquet", table_of(part.quarantined, Quarantined))
+                # Training reads ids alone.
+                if name != "train":
+                    rows = [records[name][place] for place in part.places]
+                    write_table(folder / f"{name}.records.parquet", table_of(rows, kind.record))
+            write_json(folder / "extras.json", dict(kind.extras(records["train"], settings)))
+            write_json(folder / "details.json", details)
+        write_metrics("datasets", key, numbers, details)
     say(counted(list(numbers.items())))
     for name, part in encoded.items():
         if changed := [(fact.replace("_", " "), count) for fact, count in part.facts.items() if count]:

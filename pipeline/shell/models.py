@@ -41,8 +41,14 @@ class ProfileModels(Models):
 
     def books(self) -> Path | None:
         """The source with the rhyme books and the variants of tunes, from this profile or another."""
-        folders = (root / layout.raw("forms/couyun") for root in (Path(), *layout.PROFILES.values()))
-        return next(filter(Path.is_dir, folders), None)
+        books, roots = layout.raw("forms/couyun"), (Path(), *layout.PROFILES.values())
+        root = next((root for root in roots if (root / books).is_dir()), None)
+        if root is None:
+            return None
+        from pipeline.graph.written import require_written
+
+        require_written([books], root)
+        return root / books
 
     def open(
         self,
@@ -67,9 +73,15 @@ class ProfileModels(Models):
             model = None if default is None else str(default)
         if model is not None and (is_model(model) or (model in released_names() and not _trained(model))):
             return super().open(method, language, model=model, expander=expander, expands=expands)
+        from espalier.inference.folder import SYSTEM, TEMPLATES
+        from espalier.syntax.parsers.registry import DESCRIPTION
+        from pipeline.graph.written import require_written
         from pipeline.records.systems import open_system
 
-        return open_system(method, language, model=model, expander=expander, expands=expands)
+        system = open_system(method, language, model=model, expander=expander, expands=expands)
+        # What no hash in the weights and in the signature of the parser covers.
+        require_written([folder / name for folder in system.folders for name in (SYSTEM, TEMPLATES, DESCRIPTION)])
+        return system
 
     def parser(self, name: str | None, language: str) -> Path:
         """The folder of a parser of the profile; without a key, of that of the default model of trees."""

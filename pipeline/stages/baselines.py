@@ -13,7 +13,7 @@ from espalier.corpora.readers import READERS
 from espalier.datasets.encoding import Split, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
-from espalier.io.files import read_json, write_json
+from espalier.io.files import read_json, together, write_json
 from espalier.io.registry import entry, imported
 from espalier.models.ngram import NGram, NGramConfig
 from espalier.models.ngram_tree import NGramTree
@@ -83,13 +83,11 @@ def run(key: str) -> None:
     if judge is not None and kind.judge is not None:
         rows |= kind.judge.controls(table, train, baseline.seed)
     reads = {name: reads_of(row.view) for name, row in ngrams.items()}
+    scores = dict[str, tuple[Outputs[Any], dict[str, Any]]]()
     for name, row in {**rows, **_published(key, baseline, corpus, table, {*rows, DATASET})}.items():
         texts, likelihoods = written.get(name) or (table.assign(**unknown, **row.columns), None)
         if judge is not None:
             texts = judged(kind.judge, judge, texts, device(), followed)
-        place = place_of(key, name)
-        facts = {"unfit": str(ready.unfit), **kind.facts(models.get(name, models[first]))}
-        write_outputs(layout.output(baseline.paper, place), [texts], [likelihoods], facts)
         outputs = Outputs(
             texts,
             corpus.language,
@@ -98,17 +96,21 @@ def run(key: str) -> None:
             dev=likelihoods,
             lexicon=lexicon,
             is_grammatical=grammar_of(corpus),
-            facts=facts,
+            facts={"unfit": str(ready.unfit), **kind.facts(models.get(name, models[first]))},
             train=lambda: train,
             extras=lambda: ready.extras,
         )
-        settings = _settings(baseline, name, row, reads.get(name, row.reads))
-        write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
-    # Last, for a report refuses a folder without it: the rows are whole then.
-    write_json(
-        layout.details(baseline.paper, place_of(key, DATASET)),
-        read_json(layout.ready(baseline.dataset) / "details.json", DatasetDetails),
-    )
+        scores[name] = outputs, _settings(baseline, name, row, reads.get(name, row.reads))
+    with together():
+        for name, (outputs, settings) in scores.items():
+            place = place_of(key, name)
+            write_outputs(layout.output(baseline.paper, place), [outputs.table], [outputs.dev], outputs.facts)
+            write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
+        # Last, for a report refuses a folder without it: the rows are whole then.
+        write_json(
+            layout.details(baseline.paper, place_of(key, DATASET)),
+            read_json(layout.ready(baseline.dataset) / "details.json", DatasetDetails),
+        )
 
 
 def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Sequence[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from espalier.corpora.filters import require, screen, why_none
 from espalier.corpora.leakage import leakage
 from espalier.corpora.records import RECORDS, Quarantined, Record, optional_columns, records_of, table_of
 from espalier.corpora.splits import LEFT_OUT, SPLITS, split_of
-from espalier.io.files import atomic_folder
+from espalier.io.files import atomic_folder, together
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from pipeline import layout
@@ -34,10 +34,6 @@ def run(key: str) -> None:
     dropped += [Quarantined(id=id_, stage="filter", reason=LEFT_OUT, text=text) for id_, text in out]
     quarantined = pd.concat([unread, table_of(dropped, Quarantined)], ignore_index=True)
     parts = {name: table[split == name].reset_index(drop=True) for name in SPLITS}
-    with atomic_folder(layout.corpus(key)) as folder:
-        for name, part in parts.items():
-            write_table(folder / f"{name}.parquet", part)
-        write_table(folder / "quarantine.parquet", quarantined)
     counts = {**{name: len(part) for name, part in parts.items()}, "quarantined": len(quarantined)}
     reasons = Counter(quarantined["reason"])
     rows = {"read": len(records) + len(unread), **counts}
@@ -53,7 +49,12 @@ def run(key: str) -> None:
         "quarantined": dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         "leakage": leakage(parts, kind),
     }
-    write_metrics("corpora", key, rows, details)
+    with together():
+        with atomic_folder(layout.corpus(key)) as folder:
+            for name, part in parts.items():
+                write_table(folder / f"{name}.parquet", part)
+            write_table(folder / "quarantine.parquet", quarantined)
+        write_metrics("corpora", key, rows, details)
     say(counted(list(counts.items())))
 
 

@@ -12,7 +12,7 @@ from espalier.corpora.filters import why_none
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import RECORDS, Quarantined, Record, table_of
 from espalier.io.errors import DataError
-from espalier.io.files import atomic_folder, read_json
+from espalier.io.files import atomic_folder, read_json, together
 from espalier.io.registry import entry
 from espalier.io.tables import write_table
 from espalier.syntax.parse import columns_of
@@ -57,12 +57,13 @@ def run(key: str) -> None:
         clock.write("parse", key, speed)
         quarantined += unparsed
         details = {"parser": signature, "parser_scores": scores}
-    with atomic_folder(layout.parsed(key)) as folder:
-        write_table(folder / "records.parquet", table_of(records, kind))
-        write_table(folder / "quarantine.parquet", table_of(quarantined, Quarantined))
     numbers = {"read": read, "kept": len(records), "quarantined": len(quarantined)}
     reasons = dict(sorted(Counter(row.reason for row in quarantined).items()))
-    write_metrics("parsing", key, numbers, {"quarantined": reasons, **details})
+    with together():
+        with atomic_folder(layout.parsed(key)) as folder:
+            write_table(folder / "records.parquet", table_of(records, kind))
+            write_table(folder / "quarantine.parquet", table_of(quarantined, Quarantined))
+        write_metrics("parsing", key, numbers, {"quarantined": reasons, **details})
     shutil.rmtree(scratch, ignore_errors=True)
     say(counted(list(numbers.items())))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.files import atomic_folder, read_json, write_json
+from espalier.io.files import atomic_folder, read_json, together, write_json
 from espalier.io.tables import table_sha256
 from espalier.report.benchmarks import load_benchmark
 from espalier.report.build import build
@@ -101,13 +101,14 @@ def run(key: str) -> None:
     items, links = items_of(printed, list(written.values())), Links.below(params.root)
     pages = {"index.html": render_html(report, items, links), "tables.md": render_markdown(report)}
     pages |= render_items(report, items, links) if items.ids else {}
-    with atomic_folder(layout.report(key)) as folder:
-        for name, text in pages.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        # With a byte order mark, without which some spreadsheets guess another encoding.
-        (folder / "tables.csv").write_text(render_csv(report), encoding="utf-8-sig")
-    write_json(layout.report_summary(key), summary_json(summary_of(report, items)))
-    write_json(layout.details("orderings", key), orderings_json(report))
+    with together():
+        with atomic_folder(layout.report(key)) as folder:
+            for name, text in pages.items():
+                (folder / name).write_text(text, encoding="utf-8")
+            # With a byte order mark, without which some spreadsheets guess another encoding.
+            (folder / "tables.csv").write_text(render_csv(report), encoding="utf-8-sig")
+        write_json(layout.report_summary(key), summary_json(summary_of(report, items)))
+        write_json(layout.details("orderings", key), orderings_json(report))
     say(f"{key}: {len(results)} rows in {len(report.tables)} tables, {layout.report(key) / 'index.html'}")
 
 

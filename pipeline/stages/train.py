@@ -23,7 +23,7 @@ from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Encoding, Split, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError, DataError
-from espalier.io.files import atomic_file, atomic_folder, write_json
+from espalier.io.files import atomic_file, atomic_folder, together, write_json
 from espalier.io.hashing import digest, file_sha256, files_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import table_sha256
@@ -131,13 +131,14 @@ def run(key: str) -> None:
     if not PartialState().is_main_process:
         return
     data = table_sha256(layout.ready(model.dataset) / "train.parquet")
-    with atomic_folder(layout.model(key)) as folder:
-        for result in results:
-            save_model(folder, model.arch, result.model, result.vocabulary, result.seed)
-        describe(folder, key, params, read_extras(model.dataset).get("templates", ()))
-        summaries = {f"seed{result.seed}": {**result.summary, "data": data} for result in results}
-        write_json(folder / "training.json", summaries)
-    _write_curve(layout.curve(model.paper, key), results)
+    with together():
+        with atomic_folder(layout.model(key)) as folder:
+            for result in results:
+                save_model(folder, model.arch, result.model, result.vocabulary, result.seed)
+            describe(folder, key, params, read_extras(model.dataset).get("templates", ()))
+            summaries = {f"seed{result.seed}": {**result.summary, "data": data} for result in results}
+            write_json(folder / "training.json", summaries)
+        _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
     facts = {"seeds": measured, "made_of": record_of("train", key), "model": files_sha256(layout.model(key))}
     clock.write("train", key, facts)

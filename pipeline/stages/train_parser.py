@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from espalier.cli.progress import progress_bar, say
 from espalier.corpora.records import Pair
 from espalier.io.errors import DataError
-from espalier.io.files import atomic_folder, write_json
+from espalier.io.files import atomic_folder, together, write_json
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.registry import entry
 from espalier.io.tables import read_table
@@ -40,19 +40,20 @@ def run(key: str) -> None:
     scratch = layout.scratch("train_parser", key, _identity(parser_entry))
     numbers: dict[str, float] = {}
     details: dict[str, Any] = {}
-    with atomic_folder(layout.parser(key)) as folder:
-        if trained:
-            clock = Clock()
-            _train(key, parser_entry, folder / MODEL, scratch)
-            clock.write("train_parser", key, {})
-        model = parser_entry.model if parser_entry.model != layout.NONE else None
-        parser = save_parser(folder, parser_entry.backend, model, parser_entry.options)
-        if trained:
-            details = scored(parser, read_treebank(parser_entry.treebank, "test"))
-            values = {name: details["scores"].get(metric) for name, metric in HEADLINE.items()}
-            numbers = {name: value for name, value in values.items() if value is not None}
-            write_json(folder / "scores.json", numbers)
-    write_metrics("parsers", key, numbers, {"signature": parser.signature, **details})
+    with together():
+        with atomic_folder(layout.parser(key)) as folder:
+            if trained:
+                clock = Clock()
+                _train(key, parser_entry, folder / MODEL, scratch)
+                clock.write("train_parser", key, {})
+            model = parser_entry.model if parser_entry.model != layout.NONE else None
+            parser = save_parser(folder, parser_entry.backend, model, parser_entry.options)
+            if trained:
+                details = scored(parser, read_treebank(parser_entry.treebank, "test"))
+                values = {name: details["scores"].get(metric) for name, metric in HEADLINE.items()}
+                numbers = {name: value for name, value in values.items() if value is not None}
+                write_json(folder / "scores.json", numbers)
+        write_metrics("parsers", key, numbers, {"signature": parser.signature, **details})
     shutil.rmtree(scratch, ignore_errors=True)
     say(f"{key}: {parser.signature}")
 

@@ -131,5 +131,5 @@ def test_expand_needs_no_model_of_a_profile_and_its_released_expander_is_checked
     assert expander is not None and expander.is_relative_to(folder) and released.released_expander("zh") is None
     assert espalier.load(expander, device="cpu").view.writes == "tree"
     (expander / SYSTEM).write_text("{}", encoding="utf-8")
-    with pytest.raises(ArtifactError, match="damaged: not the file that was released"):
+    with pytest.raises(ArtifactError, match="not the file that was exported"):
         released.released_expander("en")

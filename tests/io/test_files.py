@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
-from espalier.io.files import Numbers, atomic_file, atomic_folder, exchange, read_json, write_json
+from espalier.io.files import Numbers, atomic_file, atomic_folder, exchange, read_json, together, write_json
 from espalier.io.locks import exclusive
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -92,6 +92,50 @@ def test_a_new_folder_replaces_the_old_one_with_all_it_held(tmp_path: Path) -> N
             (part / "deep" / leaf).write_text(leaf)
     assert names(tmp_path / "a/deep") == {"second"}
     assert names(tmp_path) == {"a"}
+
+
+def write_all(folder: Path, leaf: str) -> None:
+    """A file, a folder with files that are written atomically, and another file, all of which hold `leaf`."""
+    write_json(folder / "a.json", leaf)
+    with atomic_folder(folder / "b") as part:
+        write_json(part / "c.json", leaf)
+        assert read_json(part / "c.json") == leaf
+    write_json(folder / "d" / "e.json", leaf)
+
+
+def read_all(folder: Path) -> list[str]:
+    return [read_json(folder / name) for name in ("a.json", "b/c.json", "d/e.json")]
+
+
+def test_outputs_of_one_context_replace_the_old_ones_at_its_end(tmp_path: Path) -> None:
+    write_all(tmp_path, "old")
+    with together():
+        with together():
+            write_all(tmp_path, "new")
+        assert read_all(tmp_path) == ["old"] * 3
+    assert read_all(tmp_path) == ["new"] * 3
+    assert names(tmp_path) == {"a.json", "b", "d"} and names(tmp_path / "d") == {"e.json"}
+
+
+def test_an_error_in_such_a_context_leaves_all_old_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_all(tmp_path, "old")
+    with pytest.raises(ZeroDivisionError), together():
+        write_all(tmp_path, "new")
+        _ = 1 / 0
+    assert read_all(tmp_path) == ["old"] * 3
+    assert names(tmp_path) == {"a.json", "b", "d"} and names(tmp_path / "d") == {"e.json"}
+    with pytest.raises(ArtifactError, match=r"a\.json: cannot be replaced: No space left"), together():
+        write_all(tmp_path, "new")
+        monkeypatch.setattr(Path, "replace", refuse)
+    assert read_all(tmp_path) == ["old"] * 3
+    assert names(tmp_path) == {"a.json", "b", "d"} and names(tmp_path / "d") == {"e.json"}
+
+
+def test_two_writes_of_one_file_in_such_a_context_leave_the_last(tmp_path: Path) -> None:
+    with together():
+        write_json(tmp_path / "a.json", 1)
+        write_json(tmp_path / "a.json", 2)
+    assert read_json(tmp_path / "a.json") == 2 and names(tmp_path) == {"a.json"}
 
 
 #: Replaces the folder a by one with the file new, and kills itself at the N-th call of a function of the file system.

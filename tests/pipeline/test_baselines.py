@@ -10,12 +10,14 @@ import pytest
 
 from espalier.corpora.records import Pair, Quarantined, table_of
 from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
-from espalier.io.errors import DataError
+from espalier.io.errors import ArtifactError, DataError
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import read_table, write_table
 from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.settings import Scoring
 from pipeline import layout
+from pipeline.graph.written import record, require_written
+from pipeline.records.baseline_rows import row_folder
 from pipeline.stages import baselines
 
 PAIRS = {
@@ -99,3 +101,35 @@ def test_a_split_without_rows_is_one_line(project: Any, split: str) -> None:
     with pytest.raises(DataError, match=rf"^data/ready/talk/{split}\.parquet: no rows; check the split$"):
         baselines.run("talk")
     assert not Path("outputs").exists()
+
+
+@pytest.mark.parametrize("moves", [0, 9, 25])
+def test_rows_of_two_runs_are_seen_after_a_kill(project: Any, monkeypatch: pytest.MonkeyPatch, moves: int) -> None:
+    project()
+    Path("params.yaml").write_text("profile: nursery\n", encoding="utf-8")
+    folders = (layout.output, layout.segments, layout.details, layout.metrics)
+    outs = [row_folder(of, "x2tree", "talk") for of in folders]
+    baselines.run("talk")
+    record("baselines@talk", outs)
+    baselines.load_params().baselines["talk"].seed = 2  # all settings name it, and `chance` draws others
+    left, replace = moves, Path.replace
+
+    def killed(self: Path, target: Path) -> Path:
+        nonlocal left
+        if target.parent in outs:
+            if left == 0:
+                raise KeyboardInterrupt
+            left -= 1
+        return replace(self, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", killed)
+        baselines.run("talk")
+    if moves == 0:
+        require_written(outs)  # all old rows
+    else:
+        with pytest.raises(ArtifactError, match="not what baselines@talk wrote"):
+            require_written(outs)
+    baselines.run("talk")
+    record("baselines@talk", outs)
+    require_written(outs)

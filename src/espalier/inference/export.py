@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from espalier.inference.folder import CARD, CHECKSUMS, POSTS, SYSTEM, Added, read_system, save_system
+from espalier.inference.folder import CARD, CHECKSUMS, POSTS, SYSTEM, Added, read_system, save_system, write_checksums
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.models.serialization import HUB_SHAPE, SHAPE, load_model, save_model, weights_files, weights_of
@@ -17,7 +17,7 @@ def export_system(
 ) -> None:
     """Copy a trained model, its parser and its expander into a new folder, and check that the models load.
 
-    `out/` contains the files of `folder`, `parsers/<name>/`, and the expander in `models/<name>/`.
+    `out/` contains the files of `folder`, `parsers/<name>/`, the expander in `models/<name>/`, and checksums of all.
 
     Args:
         folder: folder written by training.
@@ -41,6 +41,7 @@ def export_system(
             _rewrite(shape, bfloat16=bfloat16, hub=hub)
         if card:
             (part / CARD).write_text(card, encoding="utf-8")
+        write_checksums(part)
 
 
 def _rewrite(shape: Path, *, bfloat16: bool, hub: bool) -> None:

@@ -7,7 +7,8 @@
 before the model is loaded.
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
 `posts.json` (optional): posts in words, over which p(reply) is averaged (`--mmi`), [["你", "好"]].
-`checksums.json` (released models): `format`, and the SHA-256 of every file but the card, {"vocabulary.json": ...}.
+`checksums.json` (exported and released models): `format`, and the SHA-256 of every file but the card,
+{"vocabulary.json": ...}.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SYSTEM = "system.json"
 TEMPLATES = "templates.json"
 #: The file with the posts over which p(reply) is averaged.
 POSTS = "posts.json"
-#: The file with the checksums of a released model, and the version of its folder.
+#: The file with the checksums of an exported or released model, and the version of its folder.
 CHECKSUMS, CHECKSUMS_FORMAT = "checksums.json", 1
 #: The name that model hubs show a card by.
 CARD = "README.md"
@@ -164,8 +165,8 @@ def verify_checksums(folder: Path) -> None:
     for name, expected in value["files"].items():
         path = folder / name
         if not path.is_file() or file_sha256(path) != expected:
-            what = "damaged: not the file that was released" if path.is_file() else "no such file"
-            raise ArtifactError(what, where=path, remedy="download or release the model again")
+            what = "not the file that was exported: damaged or edited" if path.is_file() else "no such file"
+            raise ArtifactError(what, where=path, remedy=f"export or download the model again, or delete {CHECKSUMS}")
 
 
 @contextmanager

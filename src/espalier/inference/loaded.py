@@ -113,6 +113,14 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         return self._parser is None and not getattr(self.settings, "trees", True)
 
     @property
+    def folders(self) -> list[Path]:
+        """The folders of the model, of its expander and of their parsers, where folders name them."""
+        parts = [self.described_in.parent, self._parser, self._expander]
+        if isinstance(self._expander, LoadedModel):
+            parts[2:] = self._expander.folders
+        return [Path(part) for part in parts if isinstance(part, str | Path)]
+
+    @property
     def parser_name(self) -> str:
         """The name of the parser in messages."""
         return Path(self._parser).name if isinstance(self._parser, str | Path) else "given"

@@ -10,7 +10,9 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +31,8 @@ _PART, _OLD = ".part", ".old"
 _EXCHANGE = 2
 _AT_FDCWD = -100
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+#: In `together`: the moves that wait for its end, and what keeps the temporary files.
+_together: ContextVar[tuple[list[Callable[[], object]], ExitStack] | None] = ContextVar("together", default=None)
 
 
 @contextmanager
@@ -40,23 +44,71 @@ def atomic_file(path: Path) -> Iterator[Path]:
     Raises:
         ArtifactError: it cannot be written (disk full, no permission); an existing `path` is unchanged.
     """
-    with _temporary(path, lambda: _new_file(path)) as part:
+    with ExitStack() as held:
+        part = held.enter_context(_temporary(path, lambda: _new_file(path)))
         yield part
         _sync(part)
         part.chmod(0o666 & ~_umask())
-        part.replace(path)
+        _put(path, lambda: part.replace(path), held)
 
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
     """Like `atomic_file`, for a folder: at every moment `path` is either the complete old or the complete new one."""
-    with _temporary(path, lambda: Path(tempfile.mkdtemp(**_named(path)))) as part:
-        yield part
+    with ExitStack() as held:
+        part = held.enter_context(_temporary(path, lambda: Path(tempfile.mkdtemp(**_named(path)))))
+        outside = _together.set(None)  # what is written into it is not moved again
+        try:
+            yield part
+        finally:
+            _together.reset(outside)
         for file in part.rglob("*"):
             if file.is_file():
                 _sync(file)
         part.chmod(0o777 & ~_umask())
-        _replace(path, part)
+        _put(path, lambda: _replace(path, part), held)
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """In this context, what `atomic_file` and `atomic_folder` write replaces the old files and folders at the end.
+
+    All are then complete, and are moved one after the other. On failure, none of the old ones is changed. What was
+    written cannot be read before the end. A context within another ends with it.
+
+    Raises:
+        ArtifactError: one cannot be moved; those before it have been.
+    """
+    if _together.get() is not None:
+        yield
+        return
+    with ExitStack() as held:
+        moves = list[Callable[[], object]]()
+        outside = _together.set((moves, held))
+        try:
+            yield
+        finally:
+            _together.reset(outside)
+        for move in moves:
+            move()
+
+
+def _put(path: Path, move: Callable[[], object], held: ExitStack) -> None:
+    """Move what is written to `path`: now, or at the end of `together`, which then keeps the temporary one."""
+    if (waiting := _together.get()) is None:
+        move()
+        return
+    moves, keeps = waiting
+    moves.append(partial(_moved, path, move))
+    keeps.push(held.pop_all())
+
+
+def _moved(path: Path, move: Callable[[], object]) -> None:
+    try:
+        move()
+    except OSError as error:
+        remedy = "correct the permissions, and run again"
+        raise ArtifactError(f"cannot be replaced: {error.strerror or error}", where=path, remedy=remedy) from error
 
 
 def write_json(path: Path, value: object) -> None:

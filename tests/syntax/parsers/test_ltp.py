@@ -14,7 +14,7 @@ import huggingface_hub
 import pytest
 import torch
 
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ArtifactError, ConfigError, EspalierError
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.ltp_backend import LegacyLtpParser, LtpParser, load
 from espalier.syntax.parsers.parser import Refused
@@ -412,6 +412,24 @@ def test_the_signature_tells_models_apart(neural: Path, legacy: Path, copied: Pa
     (copied / "x").replace(copied / "pytorch_model.bin")
     signatures = {load(folder).signature for folder in (neural, legacy, copied)}
     assert len(signatures) == 3 and all(signature.startswith("ltp 4.2") for signature in signatures)
+
+
+def test_a_tokenizer_of_which_one_bit_has_changed_is_not_loaded(neural: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(neural, model)
+    save_parser(tmp_path, "ltp", None, {})
+    files = sorted(file for file in model.iterdir() if file.suffix in (".json", ".txt"))
+    assert len(files) > 2
+    for file in files:
+        whole = file.read_bytes()
+        file.write_bytes(bytes([*whole[: len(whole) // 2], whole[len(whole) // 2] ^ 1, *whole[len(whole) // 2 + 1 :]]))
+        with pytest.raises(EspalierError):
+            load_parser(tmp_path)
+        file.write_bytes(whole)
+    described = json.loads((tmp_path / "parser.json").read_text(encoding="utf-8"))
+    old = {**described, "signature": described["signature"].partition(", files ")[0]}  # of an earlier Espalier
+    (tmp_path / "parser.json").write_text(json.dumps(old), encoding="utf-8")
+    load_parser(tmp_path)
 
 
 def test_options_that_cannot_be_are_refused(neural: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from espalier.io.errors import ConfigError
-from espalier.io.hashing import file_sha256
+from espalier.io.hashing import digest, file_sha256
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.benepar_chart import (
@@ -74,7 +74,11 @@ def load(model: str | Path, *, max_words: int = 200, batch_tokens: int = 500) ->
         path /= TRAINED
     chart_parser = load_chart_parser(path)
     weights = file_sha256(path / WEIGHTS if path.is_dir() else path)
-    return BeneparParser(chart_parser, f"benepar {version('benepar')}, {name} {weights[:8]}", max_words, batch_tokens)
+    signature = f"benepar {version('benepar')}, {name} {weights[:8]}"
+    if path.is_dir():  # with the tokenizer of a pretrained encoder
+        others = sorted(file for file in path.iterdir() if file.is_file() and file.name != WEIGHTS)
+        signature += f", files {digest([(file.name, file_sha256(file)) for file in others])[:8]}"
+    return BeneparParser(chart_parser, signature, max_words, batch_tokens)
 
 
 class BeneparParser:

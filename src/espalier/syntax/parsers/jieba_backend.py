@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from espalier.io.imports import of_extra
+from espalier.io.installed import verify_installed
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, Refused, Sentence, are_words
 
@@ -81,10 +82,20 @@ def _tokenizer() -> Any:
     with of_extra("parse"):
         import jieba
 
+    verify_installed("jieba", ["jieba/dict.txt"])
     tokenizer = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
     return tokenizer
+
+
+def use_no_cache() -> None:
+    """Let jieba's own tokenizer, which other libraries call, have the dictionary too, and so read no cache."""
+    own = _tokenizer()
+    import jieba
+
+    if not jieba.dt.initialized:
+        jieba.dt.FREQ, jieba.dt.total, jieba.dt.initialized = dict(own.FREQ), own.total, True
 
 
 @cache
@@ -98,6 +109,7 @@ def _tagger() -> Any:
 def _extractor() -> Any:
     from jieba.analyse import TFIDF
 
+    verify_installed("jieba", ["jieba/analyse/idf.txt"])
     extractor = TFIDF()
     extractor.tokenizer = _tokenizer()
     return extractor

@@ -46,7 +46,9 @@ def load(model: str | Path, *, batch_tokens: int = 2000) -> LtpParser | LegacyLt
     folder, name = _located(str(model))
     config = read_config(folder)
     weights = [file_sha256(path) for path in weights_of(folder, config)]
+    others = sorted(path for kind in _FILES[:-1] for path in folder.glob(kind))
     signature = f"ltp {version('ltp')}, {name} {(weights[0] if len(weights) == 1 else digest(weights))[:8]}"
+    signature += f", files {digest([(path.name, file_sha256(path)) for path in others])[:8]}"
     if config["nerual"]:
         return LtpParser(load_neural(folder, config), signature, batch_tokens)
     return LegacyLtpParser(load_legacy(folder, config), signature)

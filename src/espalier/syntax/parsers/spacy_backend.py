@@ -17,9 +17,10 @@ from thinc.api import Model, NumpyOps
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
 from espalier.io.hashing import digest, file_sha256
+from espalier.io.installed import verify_installed
 from espalier.syntax.dependency import Dependencies, attach_roots, mistake
 from espalier.syntax.parse import Parse
-from espalier.syntax.parsers.jieba_backend import cut_words
+from espalier.syntax.parsers.jieba_backend import cut_words, use_no_cache
 from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence, are_words
 from espalier.syntax.parsers.penn_words import penn_words
 
@@ -189,6 +190,7 @@ def _located(model: str) -> tuple[Path, str]:
     folder = Path(model)
     if model and spacy.util.is_package(model):
         release = version(model)
+        verify_installed(model)
         return Path(spacy.util.get_package_path(model)) / f"{model}-{release}", f"{model} {release}"
     if not model or not (folder / CONFIG).is_file():
         ways = ["train one here (backend spacy with a treebank)", "give the path of one"]
@@ -207,6 +209,8 @@ def _loaded(folder: Path) -> Language:
         config = spacy.util.load_config(folder / CONFIG)
         parts = config["components"]
         unneeded = [name for name in config["nlp"]["pipeline"] if parts[name].get("factory") not in NEEDED]
+        if config["nlp"].get("tokenizer", {}).get("segmenter") == "jieba":
+            use_no_cache()
         nlp = spacy.util.load_model_from_path(folder, exclude=unneeded)
     except Exception as error:  # spaCy has no error of its own for what it cannot read, and as many as it has libraries
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
