@@ -57,7 +57,8 @@ def judge_power(
         print(json_line({**facts, "power": asdict(own), "needed": asdict(needed), "wanted": WANTED}))
         return
     stated = ", ".join(f"{part} {value:.2f}" for part, value in deviations.items())
-    print(f"{panel} raters, {claims} claims, a difference of {difference:g} levels; standard deviations: {stated}")
+    counted = f"{claims} claim{'s' * (claims != 1)}"
+    print(f"{panel} raters, {counted}, a difference of {difference:g} levels; standard deviations: {stated}")
     if protocol.design == "pairs":
         shares = ", ".join(f"{name} {share:.0f} %" for name, share in answers.items())
         print(f"such a system is expected to have: {shares}")
@@ -72,11 +73,18 @@ def judge_power(
 
 
 def _of_pilot(pilot: Sequence[Path], key: Path, protocol: Protocol, name: str) -> Spread:
-    """The mean spread over the criteria of a pilot."""
+    """The mean spread over the criteria of a pilot that tell one."""
     sample = read_key(key)
     if sample.protocol.design != protocol.design:
         what = f"a pilot of design {sample.protocol.design}, and protocol {name} of design {protocol.design}"
         raise ConfigError(what, where=str(key), remedy="name the pilot's protocol, or state the spread by --sd")
     answers = merged(read_files(pilot), sample, incomplete=True)
-    spreads = [asdict(spread_of(sample, answers, criterion)) for criterion in sample.protocol.criteria]
+    spreads, silent = [], []
+    for criterion in sample.protocol.criteria:
+        try:
+            spreads.append(asdict(spread_of(sample, answers, criterion)))
+        except ConfigError as error:
+            silent.append(error)
+    if not spreads:
+        raise silent[0]
     return Spread(**{part: sum(each[part] for each in spreads) / len(spreads) for part in spreads[0]})

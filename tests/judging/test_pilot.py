@@ -70,6 +70,16 @@ def test_a_pilot_of_one_rater_is_refused_and_not_replaced_by_stated_values(make_
             spread_of(sample, [one], criterion)
 
 
+def test_a_system_that_never_loses_leaves_the_spread_to_the_others(make_sample: Make) -> None:
+    rows = {run: [{"id": f"r{n}", "reference": f"human {n}", "text": f"{run} {n}"} for n in range(400)]
+            for run in ("chain", "tree")}  # fmt: skip
+    sample = make_sample(PAIRS, rows=rows, inputs=400, raters=4, given={}, claims=[])
+    planted = {"chain": 2.4, "tree": 2.0, "reference": -9.0}
+    files = simulated(sample, planted, seed=3, spread=Spread(texts=0.5, noise=0.7))
+    found = spread_of(sample, merged(files, sample), "relevance")
+    assert (found.texts, found.noise) == (pytest.approx(0.5, abs=0.1), pytest.approx(0.7, abs=0.1))
+
+
 def test_raters_who_never_say_neither_tell_no_width_of_a_tie(make_sample: Make) -> None:
     sample = make_sample(PAIRS)
     generator = np.random.default_rng(1)
@@ -77,5 +87,7 @@ def test_raters_who_never_say_neither_tell_no_width_of_a_tie(make_sample: Make) 
         Answers(rater, "a.json", {place: str(generator.choice(["1", "2"])) for place in sample.asked(rater)})
         for rater in sample.orders
     ]
-    with pytest.raises(ConfigError, match=r"^--pilot: \d+ % wins and \d+ % losses; a spread needs wins, ties and"):
+    with pytest.raises(
+        ConfigError, match=r"^--pilot: no system with wins, ties and losses on a criterion; a spread needs"
+    ):
         spread_of(sample, answers, "relevance")

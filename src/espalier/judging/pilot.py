@@ -22,8 +22,8 @@ def spread_of(sample: Sample, answers: Sequence[Answers], criterion: str) -> Spr
     """The spread in a pilot.
 
     Raises:
-        ConfigError: there are fewer than two raters, or than two inputs that all raters judged; or the answers about
-            pairs are not of all three kinds.
+        ConfigError: there are fewer than two raters, or than two inputs that all raters judged; or no system has
+            wins, ties and losses.
     """
     by_design = {"scale": _of_scale, "pairs": _of_pairs, "best_worst": _of_sets}
     return by_design[sample.protocol.design](_ratings(sample, answers, criterion))
@@ -90,21 +90,25 @@ def _of_pairs(ratings: Array) -> Spread:
     loss have the probabilities Phi((q - w) / s) and Phi((-q - w) / s), where w is the width of a tie. So
 
         s = -2 w / (z_win + z_loss),  q = s (z_win - z_loss) / 2
+
+    A system without a win, a tie or a loss tells nothing.
     """
     squares, alike = [], []
     for table in ratings:
         win, loss = (float((table == value).mean()) for value in (1, -1))
         if min(win, loss, 1 - win - loss) <= 0:
-            raise ConfigError(
-                f"{100 * win:.0f} % wins and {100 * loss:.0f} % losses",
-                where="--pilot",
-                remedy="a spread needs wins, ties and losses; state it by --sd",
-            )
+            continue
         ends = float(ndtri(win)), float(ndtri(loss))
         deviation = -2 * TIE_WIDTH / sum(ends)
         quality = (deviation * (ends[0] - ends[1]) / 2, 0.0)
         squares.append(deviation**2 / 2)
         alike.append(_share_of_texts(table[None], "pairs", quality, deviation / np.sqrt(2)))
+    if not squares:
+        raise ConfigError(
+            "no system with wins, ties and losses on a criterion",
+            where="--pilot",
+            remedy="a spread needs all three; ask for more inputs, or state it by --sd",
+        )
     return _spread(float(np.sqrt(np.mean(squares))), float(np.mean(alike)))
 
 
