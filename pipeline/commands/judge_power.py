@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.io.terminal import json_line
 from espalier.judging.answers import merged
-from espalier.judging.power import WANTED, inputs_for, power_of, spread_of
+from espalier.judging.pilot import spread_of
+from espalier.judging.power import PARTS, WANTED, claims_of, expected, inputs_for, power_of
 from espalier.judging.protocol import Protocol
 from espalier.judging.simulate import Spread
 from pipeline.params.read import load_params
-from pipeline.records.judging import levels_of, read_files, read_key
+from pipeline.records.judging import levels_of, read_files, read_key, require_difference
 
 
 def judge_power(
@@ -32,36 +32,39 @@ def judge_power(
     """Print the power of the protocol's number of inputs, and the number that a difference needs.
 
     Args:
-        name: key of a protocol with a scale.
         difference: difference of two systems' qualities in levels.
         spread: stated standard deviations, PART=LEVELS, which replace those of `Spread` or of the pilot.
         pilot: raters' files of an earlier sample, whose spread is used.
         key: key of that sample.
 
     Raises:
-        ConfigError: the protocol has no scale, the difference is not above 0, or a pilot has no key or too little.
+        ConfigError: the difference is not above 0, or a pilot has no key, another design or too little.
     """
     protocol = entry("protocol", load_params().protocols, name)
-    if protocol.design != "scale":
-        raise ConfigError(f"of design {protocol.design}", where=f"protocols.{name}", remedy="power is that of a scale")
-    if not 0 < difference < math.inf:
-        raise ConfigError(f"no difference of {difference:g} levels", where="--difference", remedy="a number above 0")
+    require_difference(difference)
     if bool(pilot) != (key is not None):
         raise ConfigError("a pilot has files and the key of their sample", where="--key", remedy="give both or neither")
-    values = max((criterion.values for criterion in protocol.criteria.values()), key=len)
-    known = _of_pilot(pilot, key) if key is not None else Spread()
-    stated = levels_of(spread, list(asdict(known)), where="--sd")
-    used = Spread(**(asdict(known) | stated))
-    claims = max(1, sum(len(claim.criteria) for claim in protocol.claims))
+    known = _of_pilot(pilot, key, protocol, name) if key is not None else Spread()
+    parts = PARTS[protocol.design]
+    used = replace(known, **levels_of(spread, parts, where="--sd"))
     panel = raters or protocol.raters
-    own = power_of(inputs or protocol.inputs, panel, difference, values, spread=used, claims=claims)
-    *_, needed = inputs_for(panel, difference, values, spread=used, claims=claims)
+    own = power_of(protocol, inputs or protocol.inputs, difference, raters=panel, spread=used)
+    *_, needed = inputs_for(protocol, difference, raters=panel, spread=used)
+    claims, answers = claims_of(protocol), expected(protocol, difference, used)
+    deviations = {part: value for part, value in asdict(used).items() if part in parts}
     if json:
-        facts = {"raters": panel, "claims": claims, "difference": difference, "spread": asdict(used)}
+        facts = {"raters": panel, "claims": claims, "difference": difference, "spread": deviations, "answers": answers}
         print(json_line({**facts, "power": asdict(own), "needed": asdict(needed), "wanted": WANTED}))
         return
-    deviations = ", ".join(f"{part} {value:.2f}" for part, value in asdict(used).items())
-    print(f"{panel} raters, {claims} claims, a difference of {difference:g} levels; standard deviations: {deviations}")
+    stated = ", ".join(f"{part} {value:.2f}" for part, value in deviations.items())
+    counted = f"{claims} claim{'s' * (claims != 1)}"
+    print(f"{panel} raters, {counted}, a difference of {difference:g} levels; standard deviations: {stated}")
+    if protocol.design == "pairs":
+        shares = ", ".join(f"{name} {share:.0f} %" for name, share in answers.items())
+        print(f"such a system is expected to have: {shares}")
+    if protocol.design == "best_worst":
+        scores = " and ".join(f"{score:.2f}" for score in answers.values())
+        print(f"the two systems are expected to have the scores {scores}")
     print(f"{own.inputs} inputs: power {own.power:.2f} ± {own.error:.2f}")
     if needed.power < WANTED:
         print(f"not even {needed.inputs} inputs reach a power of {WANTED} ({needed.power:.2f})")
@@ -69,15 +72,19 @@ def judge_power(
         print(f"{needed.inputs} inputs reach a power of {WANTED} ({needed.power:.2f} ± {needed.error:.2f})")
 
 
-def _of_pilot(pilot: Sequence[Path], key: Path) -> Spread:
-    """The mean spread over the criteria of a pilot."""
+def _of_pilot(pilot: Sequence[Path], key: Path, protocol: Protocol, name: str) -> Spread:
+    """The mean spread over the criteria of a pilot that tell one."""
     sample = read_key(key)
-    _require_scale(sample.protocol, key)
+    if sample.protocol.design != protocol.design:
+        what = f"a pilot of design {sample.protocol.design}, and protocol {name} of design {protocol.design}"
+        raise ConfigError(what, where=str(key), remedy="name the pilot's protocol, or state the spread by --sd")
     answers = merged(read_files(pilot), sample, incomplete=True)
-    spreads = [asdict(spread_of(sample, answers, criterion)) for criterion in sample.protocol.criteria]
+    spreads, silent = [], []
+    for criterion in sample.protocol.criteria:
+        try:
+            spreads.append(asdict(spread_of(sample, answers, criterion)))
+        except ConfigError as error:
+            silent.append(error)
+    if not spreads:
+        raise silent[0]
     return Spread(**{part: sum(each[part] for each in spreads) / len(spreads) for part in spreads[0]})
-
-
-def _require_scale(protocol: Protocol, key: Path) -> None:
-    if protocol.design != "scale":
-        raise ConfigError(f"a pilot of design {protocol.design}", where=str(key), remedy="power is that of a scale")

@@ -13,27 +13,39 @@ from espalier.io.validation import validated
 from espalier.judging.draw import draw
 from espalier.judging.heds import heds
 from espalier.judging.potato import potato
+from espalier.judging.power import Power, power_of
 from espalier.judging.protocol import Protocol
 from espalier.judging.sample import Sample
 from espalier.judging.sheets import page, sheet
 from pipeline.params.entries import Params
 from pipeline.params.read import load_params
-from pipeline.records.judging import FOR_RATERS, KEY, language_of, output_hashes, rows_of, write_key
+from pipeline.records.judging import (
+    FOR_RATERS,
+    HEDS,
+    KEY,
+    language_of,
+    output_hashes,
+    require_difference,
+    rows_of,
+    write_key,
+)  # fmt: skip
 
 #: The folder of samples, in that of the profile.
 FOLDER: Final = Path("judging")
 
 
-def judge_sample(name: str, out: Path | None, changes: dict[str, object]) -> None:
+def judge_sample(name: str, out: Path | None, changes: dict[str, object], difference: float | None) -> None:
     """Draw a sample of the runs of a protocol.
 
     Args:
         name: key of the protocol.
         out: new folder; by default `judging/<protocol>`.
         changes: values of the protocol to replace.
+        difference: difference of two systems in levels, whose power is printed and written to the datasheet.
 
     Raises:
-        ConfigError: the protocol or a run does not exist, the folder exists, or the sample cannot be drawn.
+        ConfigError: the protocol or a run does not exist, the folder exists, the sample cannot be drawn, or
+            the difference is not above 0.
         ArtifactError: the outputs of a run are missing.
     """
     params = load_params()
@@ -46,14 +58,19 @@ def judge_sample(name: str, out: Path | None, changes: dict[str, object]) -> Non
     rows = {run: rows_of(protocol.paper, run) for run in protocol.runs}
     language = language_of(protocol, params)
     sample = draw(name, protocol, rows, language, profile=params.profile, outputs=output_hashes(protocol))
+    if difference is not None:
+        require_difference(difference)
+    power = None if difference is None else power_of(protocol, protocol.inputs, difference)
     with atomic_folder(folder) as part:
-        _write(part, sample)
+        _write(part, sample, params.runs[protocol.runs[0]].task, power)
     most = max(len(sample.asked(rater)) for rater in sample.orders)
     say(
         f"{name}: sample {sample.hash}, {len(sample.items)} items, {len(sample.orders)} raters, {most} questions each",
         f"{folder / FOR_RATERS}: for each rater a page and a CSV; give one of them",
         f"{folder / KEY}: whose each text is; keep it from the raters",
     )
+    if power:
+        say(f"a difference of {difference:g} levels is found with a power of {power.power:.2f} ± {power.error:.2f}")
 
 
 def changed(name: str, params: Params, changes: dict[str, object]) -> Protocol:
@@ -72,7 +89,7 @@ def changed(name: str, params: Params, changes: dict[str, object]) -> Protocol:
     return protocol
 
 
-def _write(folder: Path, sample: Sample) -> None:
+def _write(folder: Path, sample: Sample, task: str, power: Power | None) -> None:
     raters = folder / FOR_RATERS
     raters.mkdir()
     for rater in sample.orders:
@@ -83,4 +100,4 @@ def _write(folder: Path, sample: Sample) -> None:
     for name, text in potato(sample).items():
         (folder / "potato" / name).write_text(text, encoding="utf-8")
     write_key(folder / KEY, sample)
-    write_json(folder / KEY.with_name("heds.json"), heds(sample))
+    write_json(folder / HEDS, heds(sample, task=task, power=power))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from espalier.cli.progress import say
 from espalier.io.errors import DataError
-from espalier.io.files import write_json
+from espalier.io.files import read_json, write_json
 from espalier.io.terminal import json_line, printable
 from espalier.judging.answers import merged
-from espalier.judging.heds import heds
+from espalier.judging.heds import Field, heds
 from espalier.judging.result import details_of, headline, numbers_of, waiting_details
 from espalier.judging.result_text import result_text, waiting_text
 from espalier.judging.score import judged
@@ -18,7 +18,7 @@ from espalier.judging.stand_ins import stand_ins
 from pipeline import layout
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import write_metrics
-from pipeline.records.judging import automatic_scores, read_files, read_key, require_present
+from pipeline.records.judging import HEDS, automatic_scores, read_files, read_key, require_present
 from pipeline.records.studies import JUDGED
 
 
@@ -61,5 +61,11 @@ def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete
     shown = headline(found, leave_out=leave_out)
     name = f"{JUDGED}/{sample.name}"
     write_metrics(sample.protocol.paper, name, numbers_of(shown), details)
-    write_json(key.with_name("heds.json"), heds(sample, shown))
+    task = params.runs[sample.protocol.runs[0]].task
+    _write_heds(key.with_name(HEDS.name), heds(sample, task=task, panel=shown, raters=found.raters))
     say(f"{layout.details(sample.protocol.paper, name)}; dvc repro report@{sample.protocol.paper} shows it")
+
+
+def _write_heds(path: Path, form: Mapping[str, Field]) -> None:
+    """Write the datasheet. What it has of other fields stays: the power of the sample, and what people filled in."""
+    write_json(path, (read_json(path, dict[str, object]) if path.exists() else {}) | form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,8 +27,9 @@ from pipeline.records.artifacts import own_segments, read_segments, read_texts
 if TYPE_CHECKING:
     from espalier.text.language import Language
 
-#: The key of a sample, and the folder of the raters' files beside the folder of the key.
+#: The key of a sample, the datasheet beside it, and the folder of the raters' files beside the folder of the key.
 KEY = Path("key/key.json")
+HEDS = KEY.with_name("heds.json")
 FOR_RATERS = Path("for_raters")
 
 
@@ -154,3 +156,13 @@ def levels_of(given: Sequence[str], names: Sequence[str], *, where: str) -> dict
         if not 0 <= levels[name] < 1000:
             raise ConfigError(f"no level '{level}'", where=where, remedy=f"NAME=LEVEL, as {names[0]}=2.5")
     return levels
+
+
+def require_difference(difference: float) -> None:
+    """Refuse a difference that is not above 0.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if not 0 < difference < math.inf:
+        raise ConfigError(f"no difference of {difference:g} levels", where="--difference", remedy="a number above 0")

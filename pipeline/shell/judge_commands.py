@@ -34,12 +34,16 @@ def sample(
     repeated: Annotated[int | None, typer.Option(min=0, help="The number of items that a rater sees twice.")] = None,
     checks: Annotated[int | None, typer.Option(min=0, help="The number of attention checks.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The seed of the drawing.")] = None,
+    difference: Annotated[
+        float | None, typer.Option(help="A difference of two systems in levels, whose power is said.")
+    ] = None,
     profile: ProfileOption = None,
 ) -> None:
     """Draw outputs of runs, blinded and shuffled: for each rater a page that works offline, and a CSV."""
     enter(profile)
     changes = {"runs": run or None, "inputs": inputs, "raters": raters, "per_input": per_input}
-    call("judge_sample", protocol, out, {**changes, "repeated": repeated, "checks": checks, "seed": seed})
+    changes |= {"repeated": repeated, "checks": checks, "seed": seed}
+    call("judge_sample", protocol, out, changes, difference)
 
 
 @app.command()
@@ -66,13 +70,14 @@ def score(
 @app.command()
 def power(
     protocol: ProtocolArgument,
-    difference: Annotated[float, typer.Option(help="The difference of two systems in levels.")],
+    difference: Annotated[float, typer.Option(help="The difference of two systems in levels; half a level is a tie.")],
     raters: Annotated[int | None, typer.Option(min=2, help="The number of raters; default: the protocol's.")] = None,
     inputs: Annotated[int | None, typer.Option(min=2, help="The number of inputs; default: the protocol's.")] = None,
     sd: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PART=LEVELS", help="A standard deviation: of inputs, texts, raters or noise; repeatable."
+            metavar="PART=LEVELS",
+            help="A standard deviation: of inputs, texts, raters or noise (pairs and sets: texts, noise); repeatable.",
         ),
     ] = None,
     pilot: Annotated[

@@ -11,9 +11,7 @@ from toy_judging import BEST_WORST, PAIRS, SCALE
 
 from espalier.io.validation import validated
 from espalier.judging.answers import merged
-from espalier.judging.heds import heds
 from espalier.judging.potato import potato
-from espalier.judging.power import Power
 from espalier.judging.result import JudgedDetails, details_of, headline, numbers_of
 from espalier.judging.sample import Sample
 from espalier.judging.score import Judged, judged
@@ -61,27 +59,6 @@ def test_a_pair_has_shares_of_win_tie_and_loss(make_sample: Make) -> None:
     shares = numbers_of(result(sample).everyone)
     assert sum(shares[f"tree.relevance_{name}"] for name in ("win", "tie", "loss")) == pytest.approx(100, abs=0.01)
     json.dumps(details_of(make_sample(BEST_WORST), result(make_sample(BEST_WORST)), [], leave_out=False))
-
-
-def test_the_datasheet_has_a_part_for_each_criterion_and_says_when_there_are_no_ratings(make_sample: Make) -> None:
-    sample = make_sample(checks=2, repeated=3)
-    form = heds(sample)
-    assert form["heds-criteria-criterion"]["control"] == {"fluency": True, "style": False}
-    assert form["heds-sample_evaluators_design-sample-number_of_system_outputs"]["data"][""] == (
-        "24 evaluation items of 2 systems for 12 inputs"
-    )
-    part = "heds-criteria-criterion-response_elicitation-"
-    assert form[part + "list_or_range"]["data"] == {"fluency": "1 (bad), 2, 3 (good)", "style": "0 (no), 1 (yes)"}
-    assert form[part + "size_of_scale"]["data"] == {"fluency": "3", "style": "2"}
-    assert form[part + "inter_annotator-agreement_score"]["data"]["style"] == "no ratings yet"
-    assert form[part + "form_of_response-2"]["data"] == {"fluency": True, "style": True}
-    assert form["heds-sample_evaluators_design-sample-statistical_power-value"]["data"][""] == "N/A"
-    assert not any("ethics" in field or "contact" in field for field in form)
-    for value in form.values():  # as the form stores its fields
-        assert {"data", "control"} <= value.keys() <= {"data", "control", "text"}
-    filled = heds(sample, result(sample).everyone, Power(40, 0.83, 0.02))
-    assert "Fleiss' kappa" in str(filled[part + "inter_annotator-agreement_score"]["data"]["fluency"])
-    assert filled["heds-sample_evaluators_design-sample-statistical_power-value"]["data"][""] == "0.83 with 40 inputs"
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,21 @@ def test_win_tie_and_loss_count_the_first_system_on_either_side(make_sample: Mak
     assert (claim.gain.value, claim.verdict) == (-100, "reversed")
 
 
+def test_no_gain_has_an_interval_beyond_what_a_gain_can_be(make_sample: Make) -> None:
+    for design, most in ((PAIRS, 100.0), (BEST_WORST, 2.0), (SCALE, 2.0)):
+        sample = make_sample(design, inputs=4, raters=2)
+        systems = dict(zip(sample.protocol.systems, (2.9, 1.2, 3.3), strict=False))
+        if design is BEST_WORST:
+            systems = {"chain": 1.0, "tree": 2.0, "reference": 3.0}
+        if design is SCALE:
+            systems = {"chain": 1.0, "tree": 3.0}
+        for seed in range(8):
+            files = simulated(sample, systems, seed=seed)
+            (claim,) = judged(sample, merged(files, sample), resamples=0).everyone.claims
+            if claim.gain.interval is not None:
+                assert -most <= claim.gain.interval[0] <= claim.gain.interval[1] <= most
+
+
 def test_best_and_worst_are_counted_by_system(make_sample: Make) -> None:
     sample = make_sample(BEST_WORST)
 

@@ -195,7 +195,7 @@ def nursery() -> Tree:
         # No parser of English is trained here: its trees are none, and count as unparsed.
         "reread": {"paper": "guig", "run": "written", "parser": "words"},
     }
-    tree["protocols"] = {"songnet": judged()}
+    tree["protocols"] = {"songnet": judged(), "songnet_sets": judged_in_sets()}
     tree["reports"] = ["songnet", "guig"]
     return tree
 
@@ -220,6 +220,12 @@ def judged() -> Tree:
         "note": "Judge each.",
         "claims": [{"better": "songnet_free", "worse": "songnet_no_s", "criteria": ["fluency"]}],
     }
+
+
+def judged_in_sets() -> dict[str, Any]:
+    """A best-worst protocol of the same runs and their references."""
+    changed = {"design": "best_worst", "criteria": {"best": {"question": "How good is it?"}}, "reference": True}
+    return judged() | changed | {"claims": []}
 
 
 def small() -> Tree:

@@ -12,14 +12,21 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from espalier.io.files import read_json
+from espalier.io.files import read_json, write_json
 from espalier.io.tables import read_table, table_metadata, write_table
 from espalier.judging.result import JudgedDetails
 
 Cli = Callable[..., Any]
+POWER = "heds-sample_evaluators_design-sample-statistical_power-value"
 PAGE = Path(__file__).parents[2] / "docs" / "judging.md"
 #: The walk's protocol, runs and numbers, and those of the small project.
-HERE = {"guig_tg": "songnet_free", "guig_se_tg": "songnet_no_s", "guig": "songnet", "--inputs 20": "--inputs 5"}
+HERE = {
+    "guig_tg": "songnet_free",
+    "guig_se_tg": "songnet_no_s",
+    "guig": "songnet",
+    "cdnpg": "songnet",
+    "--inputs 20": "--inputs 5",
+}
 
 
 def walk() -> list[list[str]]:
@@ -57,11 +64,13 @@ def test_the_walk_of_the_page_runs_and_keeps_no_simulated_rating(shared: Path, c
         answer = cli(shared, *command, where=tmp_path)
         assert answer.status == 0, (command, answer.err)
         said.append(answer.out + answer.err)
-    drawn, simulated, scored, power = said
+    drawn, simulated, scored, power, pilot, _, of_sets = said
     assert "5 inputs" in scored and "FAILED" in scored and "simulated raters: nothing is written" in scored
     assert scored.index("Without rater_3, who failed the checks") < scored.index("All raters (3)")
     assert "songnet_free over songnet_no_s, fluency" in scored and "format_micro_f1" in scored
     assert "marked as such" in simulated and "keep it from the raters" in drawn and "reach a power of 0.8" in power
+    assert "a difference of 0.5 levels is found with a power of" in pilot and "the scores" in of_sets
+    assert read_json(tmp_path / "pilot/key/heds.json")[POWER]["data"][""].endswith(" with 5 inputs")
     assert not (shared / "metrics/songnet/judged").exists()
     names = {path.relative_to(tmp_path / "study").as_posix() for path in (tmp_path / "study").rglob("*.*")}
     assert names == {
@@ -79,7 +88,8 @@ def test_ratings_are_a_metric_and_stand_in_the_report_until_the_run_is_decoded_a
     cli(project, "judge", "sample", "songnet", "--out", str(study))
     key = str(study / "key/key.json")
     cli(project, "judge", "simulate", "--key", key, "--out", str(tmp_path / "ratings"))
-    before = read_json(study / "key/heds.json")
+    before = read_json(study / "key/heds.json") | {"heds-ethics-review_body": {"data": {"": "none"}, "control": {}}}
+    write_json(study / "key/heds.json", before)
     answer = cli(project, "judge", "score", *as_people(tmp_path), "--key", key)
     assert answer.status == 0, answer.err
     numbers = read_json(project / "metrics/songnet/judged/songnet.json")
@@ -87,7 +97,9 @@ def test_ratings_are_a_metric_and_stand_in_the_report_until_the_run_is_decoded_a
     details = read_json(project / "metrics/details/songnet/judged/songnet.json", JudgedDetails)
     score = details["systems"]["songnet_free"]["scores"]["judged_fluency"]
     assert score == pytest.approx(numbers["songnet_free.fluency"], abs=1e-4)
-    assert read_json(study / "key/heds.json") != before  # agreement is filled in
+    after = read_json(study / "key/heds.json")
+    assert after != before  # agreement is filled in, and what people filled in stays
+    assert after["heds-ethics-review_body"] == before["heds-ethics-review_body"]
     assert cli(project, "report", "songnet").status == 0
     page = (project / "reports/songnet/index.html").read_text(encoding="utf-8")
     assert "Judged by people" in page and f"{score:.2f}" in page and "3 raters, sample" in page
@@ -144,7 +156,7 @@ def test_what_cannot_be_is_one_line(shared: Path, cli: Cli, study: Path, tmp_pat
         assert answer.err == f"espalier: {line}\n"
 
     folder, key = study / "study", study / "study/key/key.json"
-    fails("unknown protocol 'sat'; allowed: songnet", "sample", "sat")
+    fails("unknown protocol 'sat'; allowed: songnet, songnet_sets", "sample", "sat")
     fails(f"{folder}: exists, and may have the key of ratings; name another folder with --out",
           "sample", "songnet", "--out", str(folder))  # fmt: skip
     fails("protocols.songnet.runs: unknown run 'songnet'; allowed: expanded, grown, songnet_free, songnet_no_s, "
@@ -163,6 +175,13 @@ def test_what_cannot_be_is_one_line(shared: Path, cli: Cli, study: Path, tmp_pat
     for none in ("0", "-1", "nan"):
         fails(f"--difference: no difference of {none} levels; a number above 0",
               "power", "songnet", "--difference", none)  # fmt: skip
+        fails(f"--difference: no difference of {none} levels; a number above 0",
+              "sample", "songnet", "--difference", none, "--out", str(tmp_path / "none"))  # fmt: skip
+    fails("--sd: unknown name 'raters'; allowed: texts, noise",
+          "power", "songnet_sets", "--difference", "0.5", "--sd", "raters=1")  # fmt: skip
+    pilot = ("--key", str(key), "--pilot", str(study / "ratings/rater_1.json"))
+    fails(f"{key}: a pilot of design scale, and protocol songnet_sets of design best_worst; name the pilot's "
+          "protocol, or state the spread by --sd", "power", "songnet_sets", "--difference", "0.5", *pilot)  # fmt: skip
     fails("--key: a pilot has files and the key of their sample; give both or neither",
           "power", "songnet", "--difference", "0.5", "--key", str(key))  # fmt: skip
     value = json.loads(key.read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from espalier.judging.result import DECODED_ANEW, NO_RATINGS
 from espalier.report.build import build
 from espalier.report.folding import Folded, fold, letter_of, notes_of
 from espalier.report.markdown import render_markdown
@@ -29,6 +30,20 @@ def test_a_nursery_number_does_not_stand_beside_a_printed_one(toy: Printed, a_ru
         ("paper", "Baseline", 20.5), ("paper", "System", 12.5), ("absent", "toy_frame", None)
     ]  # fmt: skip
     assert folded.summary == "2 printed rows, 1 run not made"
+
+
+def test_printed_ratings_stand_where_the_nursery_has_none_yet_in_a_table_of_other_numbers(
+    toy: Printed, a_run: MakeRun
+) -> None:
+    for why in (NO_RATINGS, DECODED_ANEW):
+        folded = _folded(toy, a_run(metrics={"scores": {"format_f1": 98.5}, "undefined": {"ppl_released": why}}))
+        head, run, *_ = folded.shown.lines
+        assert [cell.value for cell in head.cells] == [12.5, None] and head.kind == "paper"
+        assert [cell.value for cell in run.cells] == [None, 98.5] and run.cells[0].why == why
+        assert [[cell.value for cell in line.cells] for line in folded.rest.lines if line.label == "System"] == [
+            [None, 99.0]
+        ]
+        assert folded.left_out == () and folded.summary == "2 printed rows, 1 run not made"
 
 
 def test_a_number_of_another_profile_stands_under_the_printed_one(toy: Printed, a_run: MakeRun) -> None:

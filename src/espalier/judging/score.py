@@ -239,7 +239,7 @@ def _range(sample: Sample, criterion: str) -> tuple[int, int]:
 
 
 def _within(estimate: Estimate, bounds: tuple[int, int]) -> Estimate:
-    """The estimate of a mean, whose interval has nothing that no mean can be."""
+    """The estimate of a mean or a difference, whose interval has nothing that it cannot be."""
     if estimate.interval is None:
         return estimate
     low, high = estimate.interval
@@ -298,11 +298,13 @@ def _gain(sample: Sample, claim: Claim, criterion: str, rated: Mapping[tuple[str
     if sample.protocol.design == "pairs":
         ours = claim.better == sample.protocol.systems[0]
         own = rated[criterion, claim.worse if ours else claim.better]
-        return _percent(mean_of(own if ours else own._replace(values=-own.values)))
+        return _percent(_within(mean_of(own if ours else own._replace(values=-own.values)), (-1, 1)))
     pair = [rated[criterion, system] for system in (claim.better, claim.worse)]
     if claim.level is None:
-        return difference_of(*pair)
-    return _percent(difference_of(*(own._replace(values=(own.values == claim.level).astype(float)) for own in pair)))
+        low, high = _range(sample, criterion)
+        return _within(difference_of(*pair), (low - high, high - low))
+    shares = (own._replace(values=(own.values == claim.level).astype(float)) for own in pair)
+    return _percent(_within(difference_of(*shares), (-1, 1)))
 
 
 def rater_lines(sample: Sample, answers: Sequence[Answers]) -> tuple[RaterLine, ...]:

@@ -1,10 +1,11 @@
 """A table in two parts: rows with measured numbers, and rows that are only printed; and notes on missing numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
+from espalier.judging.result import DECODED_ANEW, NO_RATINGS
 from espalier.report.tables import NURSERY, UNSAID, Line, Reading, Table
 
 _MEASURED = ("run", "row")
@@ -49,8 +50,8 @@ class Folded:
 def fold(table: Table) -> Folded:
     """Divide a table. Printed numbers are shown beside our runs, unless all of these are runs of the nursery.
 
-    The texts of the nursery are not those of the paper, so printed numbers beside its runs would suggest a comparison.
-    In columns in which our runs have no number there is none.
+    The texts of the nursery are not those of the paper, so printed numbers beside its numbers would suggest a
+    comparison. If our runs have no number in any printed column, or nobody has rated them in one, there is none.
     """
     shown, rest = list[Line](), list[Line]()
     for block in _blocks(table.lines):
@@ -63,10 +64,12 @@ def fold(table: Table) -> Folded:
         if not ours:
             rest += block
             continue
-        apart = head.kind == "paper" and all(line.profile == NURSERY for line in ours) and _compared(head, ours)
-        shown += [_without_numbers(head) if apart else head, *(line for line in followers if line.kind != "absent")]
+        apart = set[int]()
+        if head.kind == "paper" and all(line.profile == NURSERY for line in ours) and _compared(head, ours):
+            apart = {*range(len(head.cells))} - _unrated(ours)
+        shown += [_without_numbers(head, apart), *(line for line in followers if line.kind != "absent")]
         if apart or absent:
-            rest += [head if apart else _without_numbers(head), *absent]
+            rest += [_without_numbers(head, {*range(len(head.cells))} - apart), *absent]
     narrowed, left_out = _without_empty_columns(replace(table, lines=tuple(shown)))
     return Folded(narrowed, replace(table, lines=tuple(rest)), left_out)
 
@@ -95,6 +98,12 @@ def _compared(head: Line, ours: Sequence[Line]) -> bool:
     )
 
 
+def _unrated(ours: Sequence[Line]) -> set[int]:
+    """The columns that wait for ratings by people."""
+    waits = (NO_RATINGS, DECODED_ANEW)
+    return {place for place in range(len(ours[0].cells)) if all(line.cells[place].why in waits for line in ours)}
+
+
 def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """Blocks of lines: a row of the paper with the lines under it; lines after a rule; or lines without such rows."""
     block: list[Line] = []
@@ -107,8 +116,10 @@ def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield block
 
 
-def _without_numbers(line: Line) -> Line:
-    return replace(line, kind="title", cells=(Reading(None),) * len(line.cells))
+def _without_numbers(line: Line, places: Collection[int]) -> Line:
+    """A row of the paper without its numbers in these columns; only its title, if no number is left."""
+    cells = tuple(Reading(None) if place in places else cell for place, cell in enumerate(line.cells))
+    return replace(line, cells=cells, kind=line.kind if any(cell.value is not None for cell in cells) else "title")
 
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
