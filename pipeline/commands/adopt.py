@@ -84,6 +84,7 @@ def adopt(key: str, folder: Path) -> None:
         "steps_asked": asked,
         "commit": _commit(folder),
         "weights": weights,
+        **({"processes": there["made_of"]["processes"]} if "processes" in there["made_of"] else {}),
     }
     write_json(layout.provenance(key), provenance)
     say(f"{key}: {steps:,} of {asked:,} steps, {provenance['hours']} h on {provenance['hardware']}")
