@@ -85,6 +85,7 @@ def adopt(key: str, folder: Path) -> None:
         "steps_asked": asked,
         "commit": _commit(folder),
         "weights": weights,
+        **({"processes": there["made_of"]["processes"]} if "processes" in there["made_of"] else {}),
     }
     with together():
         _copy(folder, layout.model(key), files)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from espalier.io.errors import ArtifactError, EspalierError, MissingError
+from espalier.io.errors import ArtifactError, ConfigError, EspalierError, MissingError
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.locks import exclusive
 from pipeline import layout
@@ -20,6 +20,8 @@ DATA = ("*.yaml", "*.jinja", "*.js")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 #: The stages that compute with as many threads as `OMP_NUM_THREADS` says, and record it.
 TRAININGS = ("train", "train_parser")
+#: The stage that several processes of one launch share.
+SHARED = "train"
 
 
 def run_alone(stage: str, *key: str) -> None:
@@ -33,6 +35,7 @@ def run_alone(stage: str, *key: str) -> None:
         EspalierError: another process runs the stage, an input is missing, its code changed, or it failed.
     """
     end_with_dvc()
+    require_one_process(stage)
     fix_threads(stage)
     module = importlib.import_module(f"pipeline.stages.{stage}")
     with unchanged_code(), alone(stage, *key), inputs_named("@".join((stage, *key))), _compared(stage, *key):
@@ -45,14 +48,24 @@ def fix_threads(stage: str) -> None:
         os.environ.update(ONE_THREAD)
 
 
+def require_one_process(stage: str) -> None:
+    """Refuse several processes of a launch in a stage that they do not share, since all would write one folder.
+
+    Raises:
+        ConfigError: the stage trains no model, and a launcher has started several processes.
+    """
+    if stage != SHARED and (number := os.environ.get("WORLD_SIZE", "1")) != "1":
+        raise ConfigError(f"{number} processes share a training alone", where=stage, remedy="run it without a launcher")
+
+
 @contextmanager
 def alone(stage: str, *key: str) -> Iterator[None]:
-    """Hold the lock of a stage, or of its entry if it has entries. In distributed training, the first process holds it.
+    """Hold the lock of a stage, or of its entry if it has entries; the first process of a shared training holds it.
 
     Raises:
         ArtifactError: another process runs the stage.
     """
-    if os.environ.get("RANK", "0") != "0":
+    if stage == SHARED and os.environ.get("RANK", "0") != "0":
         yield
         return
     lock = layout.scratch("locks", f"{digest(stage, *key)}.lock")

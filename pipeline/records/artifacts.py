@@ -82,11 +82,12 @@ class Evaluation(BaseModel):
 
 
 class SeedMeasurement(BaseModel):
-    """Measurements of the training with one seed."""
+    """Measurements of the training with one seed. `processes` are as in `TrainingSummary`."""
 
     seconds: Finite
     tokens_per_second: Finite
     precision: str
+    processes: dict[str, int] = {}
 
 
 class Measurement(BaseModel):
@@ -133,11 +134,17 @@ class Measurement(BaseModel):
 
     @property
     def _threads(self) -> str:
-        return f"{self.threads} thread{'s' if self.threads != 1 else ''}"
+        processes = sorted({int(number) for seed in self.seeds.values() for number in seed.processes})
+        shared = f"{' and '.join(map(str, processes))} processes, " if processes else ""
+        return f"{shared}{self.threads} thread{'s' if self.threads != 1 else ''}"
 
 
 class TrainingSummary(BaseModel):
-    """The entry of each seed in `data/models/<model>/training.json`. Some models lack the last six values."""
+    """The entry of each seed in `data/models/<model>/training.json`. Some models lack the last seven values.
+
+    Attributes:
+        processes: the steps that were made by each number of processes; empty if all were made by one.
+    """
 
     parameters: int
     steps: int
@@ -148,6 +155,7 @@ class TrainingSummary(BaseModel):
     tokens: int | None = None
     best_step: int | None = None
     best_dev_loss: Finite | None = None
+    processes: dict[str, int] = {}
 
 
 def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
@@ -275,7 +283,8 @@ def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
     facts = {name: summary.get(name) for name in ("threads", "tokens", "best_step", "best_dev_loss")}
     history = summary.get("history", [])
     curve = {name: [line[name] for line in history] for name in ("step", "train_loss", "dev_loss")}
-    return {**facts, "curve": curve}
+    shared = {"processes": summary["processes"]} if summary.get("processes") else {}
+    return {**facts, **shared, "curve": curve}
 
 
 def read_training(model: str, folder: Path = Path(), *, place: Path | None = None) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import torch
-from accelerate import PartialState
 
 from espalier.cli.progress import progress_bar, say
 from espalier.datasets.batch import Batch
@@ -33,6 +33,7 @@ from espalier.models.registry import ARCHITECTURES
 from espalier.models.serialization import load_weights, map_weights, save_model, weights_of
 from espalier.training import loop
 from espalier.training.optimization import precision_of
+from espalier.training.ranks import joined
 from pipeline import layout
 from pipeline.graph.seeds import Show, side_by_side
 from pipeline.graph.stage_inputs import inputs_of, record_of
@@ -84,12 +85,19 @@ class Trained:
     init_rows: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def shared(self) -> dict[str, Any]:
+        """The steps that were made by each number of processes; empty if all were made by one."""
+        processes = self.progress.processes
+        return {"processes": processes} if {*processes} - {"1"} else {}
+
+    @property
     def summary(self) -> dict[str, Any]:
-        """The reproducible facts, equal for every run with the same number of threads and the same precision."""
+        """The reproducible facts, equal for every run with the same threads, precision and processes."""
         return {
             "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
             "threads": torch.get_num_threads(),
             "precision": self.precision,
+            **self.shared,
             "steps": self.progress.step,
             "tokens": self.progress.tokens,
             "best_step": self.progress.best_step,
@@ -107,6 +115,7 @@ class Trained:
             "seconds": round(self.progress.seconds, 2),
             "tokens_per_second": round(self.progress.tokens_per_second, 1),
             "precision": self.precision,
+            **self.shared,
         }
 
 
@@ -114,21 +123,21 @@ def run(key: str) -> None:
     """Train one model into `data/models/<key>/`, with its losses in `data/curves/<paper>/<key>.csv`.
 
     Seeds are trained in parallel, `ESPALIER_WORKERS` at once; the default is one on a GPU, and one per core on a CPU.
-    Under `accelerate launch` every process trains, and the first one writes.
+    The processes of a launch by `torchrun` share each batch, and the first one writes.
     """
     params = load_params()
     model = entry("model", params.models, key)
-    clock = Clock()
-    alone = os.environ.get("WORLD_SIZE", "1") == "1"
+    clock, launch = Clock(), joined(cpu=device().type == "cpu")
     at_once = cores() // torch.get_num_threads() if device().type == "cpu" else 1
-    processes = workers(at_once) if alone else 1
-    with progress_bar() as bar:
+    processes = workers(at_once) if launch.num_processes == 1 else 1
+    with progress_bar(silent=not launch.is_main_process) as bar:
         show = _bars(bar, key, model)
         if len(model.seeds) > 1 and processes > 1:
             side_by_side(train_seed, key, model.seeds, processes, show)
         # A training that is over begins and ends with its last checkpoint.
         results = [_trained(key, model, seed, show) for seed in model.seeds]
-    if not PartialState().is_main_process:
+    launch.destroy_process_group()
+    if not launch.is_main_process:
         return
     data = table_sha256(layout.ready(model.dataset) / "train.parquet")
     with together():
@@ -140,7 +149,8 @@ def run(key: str) -> None:
             write_json(folder / "training.json", summaries)
         _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
-    facts = {"seeds": measured, "made_of": record_of("train", key), "model": files_sha256(layout.model(key))}
+    made_of = record_of("train", key) | _shared(results)
+    facts = {"seeds": measured, "made_of": made_of, "model": files_sha256(layout.model(key))}
     clock.write("train", key, facts)
     layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
     for result in results:
@@ -150,6 +160,12 @@ def run(key: str) -> None:
             f"{result.progress.tokens_per_second:,.0f} a second; "
             f"best dev perplexity {math.exp(result.progress.best_loss):.2f} at step {result.progress.best_step:,}"
         )
+
+
+def _shared(results: Sequence[Trained]) -> dict[str, Any]:
+    """The steps of all seeds that were made by each number of processes; empty if all were made by one."""
+    total = sum((Counter(result.shared.get("processes")) for result in results), Counter[str]())
+    return {"processes": dict(total)} if total else {}
 
 
 def train_seed(key: str, seed: int, show: Show) -> Trained:

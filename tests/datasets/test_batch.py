@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
-from espalier.datasets.batch import batch_plan, length_batches
+from espalier.datasets.batch import Batch, batch_plan, length_batches
+from espalier.io.errors import ConfigError
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=60).map(lambda found: np.array(found, dtype=np.int64))
 
@@ -54,3 +60,24 @@ def test_padding_is_small() -> None:
     shapes = [(len(batch), -(-int(lengths[batch].max()) // 16) * 16) for batch in plan]
     assert sum(count * width for count, width in shapes) < 1.12 * lengths.sum()
     assert len(set(shapes)) < len(plan) / 4  # few shapes, so that kernels are compiled for few
+
+
+@dataclass(frozen=True)
+class Named(Batch):
+    """Targets, and other rows by name."""
+
+    target: Tensor
+    others: dict[str, Tensor]
+
+
+def test_a_part_has_its_rows_of_every_tensor_and_says_which_targets_are_its_own() -> None:
+    target = torch.tensor([[5, 6, 7], [5, 0, 0], [5, 6, 0]])
+    batch, part = Named(target, {"x": target * 10}).part(slice(1, 3))
+    assert batch.target.tolist() == [[5, 0, 0], [5, 6, 0]] and batch.others["x"].tolist() == [[50, 0, 0], [50, 60, 0]]
+    assert part.places == {"row": (slice(1, 3), 3), "target": (slice(3, 6), 6)}
+
+
+def test_a_batch_whose_tensors_count_something_else_cannot_be_shared() -> None:
+    batch = Named(torch.ones(3, 2), {"nodes": torch.ones(7)})
+    with pytest.raises(ConfigError, match=r"a tensor of Named has no first dimension of rows; override Batch.part"):
+        batch.part(slice(0, 1))

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from espalier.datasets.part import Part, computing
 from espalier.layers.dropout import dropout
 
 
@@ -62,3 +63,22 @@ def test_nothing_is_dropped_at_rate_0_or_outside_training_and_all_at_rate_1() ->
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 0, 2)])
 def test_any_shape_is_kept(shape: tuple[int, ...]) -> None:
     assert dropout(torch.ones(shape), 0.5).shape == shape
+
+
+def test_the_parts_of_a_batch_have_the_masks_of_the_whole() -> None:
+    x, nodes = torch.randn(5, 3), torch.tensor([0, 3])
+    torch.manual_seed(8)
+    whole, after = dropout(x, 0.5), torch.rand(1)
+    for unit, own in (("row", slice(1, 4)), ("node", nodes)):
+        torch.manual_seed(8)
+        with computing(Part({unit: (own, 5)})):  # type: ignore[dict-item]
+            assert torch.equal(dropout(x[own], 0.5, unit=unit), whole[own])  # type: ignore[arg-type]
+        assert torch.equal(torch.rand(1), after)
+
+
+def test_a_tensor_of_another_unit_is_refused() -> None:
+    with (
+        computing(Part({"row": (slice(0, 2), 4), "target": (slice(0, 7), 9)})),
+        pytest.raises(ValueError, match="7 rows where this process has 2; name the unit"),
+    ):
+        dropout(torch.ones(7, 3), 0.5)

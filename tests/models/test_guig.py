@@ -13,7 +13,9 @@ import torch.nn.functional as F
 from pydantic import ValidationError
 from torch import Tensor, nn
 
-from espalier.datasets.pairs.data import ROWS, PairBatch, PairData
+from espalier.datasets.pairs.data import ROWS, PairBatch, PairData, PathBatch
+from espalier.datasets.pairs.paths import tree_paths
+from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
@@ -78,6 +80,15 @@ def build(data: PairData) -> Build:
 
 def batch_of(model: GuiG, data: PairData, indices: np.ndarray = ALL, grain: int = 1) -> PairBatch:
     return data.batch(indices, model.config.view, grain=grain)
+
+
+def changed(batch: PairBatch, vocabulary: PairVocabulary, **rows: Any) -> PairBatch:
+    """The batch with other rows, and with the paths of its trees."""
+    made = replace(batch, **rows)
+    if not isinstance(made, PathBatch):
+        return made
+    levels = {name: np.maximum(vocabulary.trees.levels_of(getattr(made, name).numpy()), 0) for name in made.paths}
+    return replace(made, paths={name: torch.from_numpy(tree_paths(level)) for name, level in levels.items()})
 
 
 def losses(model: GuiG, batch: PairBatch) -> Tensor:
@@ -178,10 +189,12 @@ def test_a_row_of_which_nothing_can_be_read_is_no_nan(build: Build, data: PairDa
         for row in empty.values():
             row[1] = PAD
         for given in (empty, dict.fromkeys(ROWS, batch.inputs[:, :0])):
-            loss = model(replace(batch, **given)).total
+            loss = model(changed(batch, data.vocabulary, **given)).total
             loss.backward()
             assert loss.isfinite() and all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
-        assert torch.allclose(losses(model, replace(batch, **empty))[0], losses(model, batch)[0], atol=2e-5)
+        assert torch.allclose(
+            losses(model, changed(batch, data.vocabulary, **empty))[0], losses(model, batch)[0], atol=2e-5
+        )
 
 
 # --- who sees what ----------------------------------------------------------------------------------------------------
@@ -193,7 +206,8 @@ def test_a_model_knows_what_its_encoders_read_and_nothing_else(build: Build, dat
     batch = data.batch(ALL, replace(model.config.view, reads=ROWS))
     before = losses(model, batch)
     for row in ROWS:
-        same = torch.allclose(losses(model, replace(batch, **{row: getattr(batch, row).flip(0)})), before, atol=1e-5)
+        other = changed(batch, data.vocabulary, **{row: getattr(batch, row).flip(0)})
+        same = torch.allclose(losses(model, other), before, atol=1e-5)
         assert same is (row not in model.config.view.reads)
 
 

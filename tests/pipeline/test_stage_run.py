@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from espalier.io.errors import ArtifactError
-from pipeline.graph.stage_run import TRAININGS, alone, fix_threads
+from espalier.io.errors import ArtifactError, ConfigError
+from pipeline.graph.stage_run import TRAININGS, alone, fix_threads, require_one_process
 from pipeline.shell.app import STAGES
 
 HOLD = """
@@ -47,10 +47,21 @@ def test_a_stage_that_runs_already_is_refused_and_other_keys_are_not(
             alone("filter", "verse"),
         ):
             pass
-        monkeypatch.setenv("RANK", "1")  # another process of the same distributed training
-        with alone("filter", "verse"):
+        monkeypatch.setenv("RANK", "1")  # another process of the same launch
+        with pytest.raises(ArtifactError), alone("filter", "verse"):
+            pass
+        with alone("train", "songnet"), alone("train", "songnet"):  # which shares a training
             pass
         other.kill()  # and the lock is free
     monkeypatch.delenv("RANK")
     with alone("filter", "verse"):
         pass
+
+
+def test_processes_of_a_launch_share_a_training_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    require_one_process("decode")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    require_one_process("train")
+    with pytest.raises(ConfigError, match=r"^decode: 4 processes share a training alone; run it without a launcher$"):
+        require_one_process("decode")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import yaml
 from small_params import model, run
 
 from espalier.training import loop
+from pipeline.params.read import load_params
+from pipeline.records.artifacts import read_measurement, run_settings
 
 Cli = Callable[..., Any]
 
@@ -41,6 +44,13 @@ def broken_off(project: Path, cli: Cli, step: int) -> None:
     with pytest.MonkeyPatch.context() as patch, pytest.raises(StoppedError):
         patch.setattr(loop, "train", stopping)
         cli(project, "train", "songnet")
+
+
+def told_once(answer: Any) -> str:
+    """The line of a command that failed, which each of its processes may say."""
+    assert answer.status != 0
+    (line,) = {line for line in answer.err.splitlines() if line.startswith("espalier: ")}
+    return line
 
 
 def test_broken_off_it_goes_on_to_the_same_bytes_and_clears_up(
@@ -72,6 +82,43 @@ def test_broken_off_it_goes_on_to_the_same_bytes_and_clears_up(
     after = json.loads((project / "data/models/songnet/training.json").read_text(encoding="utf-8"))
     assert after["seed1"]["steps"] == before["seed1"]["steps"] == 20
     assert not list((project / ".scratch/train").rglob("*.safetensors"))
+
+
+def test_two_processes_train_one_model_with_the_batches_of_one_and_say_so(
+    project: Path, run: Callable[..., Any], cli: Cli, edit: Callable[..., None]
+) -> None:
+    def told(path: str) -> Any:
+        return json.loads((project / path).read_text(encoding="utf-8"))
+
+    edit(project / "params.yaml", "models.songnet.network.dropout", 0.2)
+    edit(project / "params.yaml", "models.songnet.training.precision", "fp32")
+    assert cli(project, "train", "songnet").status == 0
+    alone = told("data/models/songnet/training.json")["seed1"]
+    assert "processes" not in alone
+    (log := project / ".scratch/logs/songnet.seed1.jsonl").unlink()
+    two = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "pipeline")
+    answer = run(project, *two, "train", "songnet")
+    assert answer.status == 0, answer.err
+    together = told("data/models/songnet/training.json")["seed1"]
+    assert together["processes"] == {"2": 20}
+    for name in ("steps", "tokens", "best_step", "data"):
+        assert together[name] == alone[name]
+    for ours, theirs in zip(together["history"], alone["history"], strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-5)
+    measured = told("metrics/measured/train/songnet.json")
+    assert measured["made_of"]["processes"] == measured["seeds"]["seed1"]["processes"] == {"2": 20}
+    assert len(log.read_text(encoding="utf-8").splitlines()) == len(alone["history"])
+    assert answer.err.count("songnet, seed 1: 20 steps") == 1
+    assert "2 processes, 1 thread" in str(read_measurement("songnet"))
+    assert run_settings("songnet_free", load_params())["training"]["seed1"]["processes"] == {"2": 20}
+
+    # What cannot be shared is refused: a stage that trains nothing, and a launcher that starts one process.
+    refused = told_once(run(project, *two, "decode", "songnet_free"))
+    assert refused == "espalier: decode: 2 processes share a training alone; run it without a launcher"
+    accelerate = ("accelerate", "launch", "--cpu", "--num_processes", "2", "--num_machines", "1", "--mixed_precision",
+                  "no", "--dynamo_backend", "no")  # fmt: skip
+    refused = told_once(run(project, *accelerate, "pipeline", "train", "songnet"))
+    assert refused.startswith("espalier: MASTER_ADDR: set without WORLD_SIZE, RANK, LOCAL_RANK; launch with torchrun")
 
 
 def test_a_model_that_lacks_a_method_is_refused_before_the_first_step(

@@ -1,6 +1,6 @@
 """A real process, really killed.
 
-Run as a program this file trains the toy of conftest.py, in children that it kills with SIGKILL; it imports torch once.
+Run as a program this file trains the toy of toy_training.py, in children that it kills with SIGKILL; it imports torch once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _newest(scratch: Path) -> int:
 def _main(folder: Path) -> None:
     sys.path.insert(0, str(Path(__file__).parent))
     # Before the first fork, and once: the last is what an optimizer imports when it is made.
-    from conftest import Toy
+    from toy_training import Toy
 
     for module in ("espalier.training.loop", "torch._dynamo"):
         importlib.import_module(module)

@@ -25,7 +25,7 @@ class _PrintableColumn(TextColumn):
         return Text(printable(self.text_format.format(**{"description": task.description, "note": ""} | task.fields)))
 
 
-def progress_bar() -> Progress:
+def progress_bar(*, silent: bool = False) -> Progress:
     """A progress bar on standard error. It is silent if that is not a terminal or if only results are wanted.
 
     What is printed on standard error meanwhile appears above the bar. Standard output is left alone, because it may
@@ -41,7 +41,7 @@ def progress_bar() -> Progress:
     return Progress(
         *columns,
         console=Console(stderr=True),
-        disable=not sys.stderr.isatty() or bool(os.environ.get(QUIET)),
+        disable=silent or not sys.stderr.isatty() or bool(os.environ.get(QUIET)),
         transient=True,
         redirect_stdout=False,
     )

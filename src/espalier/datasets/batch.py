@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from espalier.datasets.part import Part
 from espalier.datasets.vocabulary import PAD
+from espalier.io.errors import ConfigError
 
 if TYPE_CHECKING:
     import torch
@@ -24,7 +26,7 @@ def tensors(rows: Mapping[str, npt.NDArray[np.int64]]) -> dict[str, Tensor]:
 
 
 class Batch:
-    """A base for frozen dataclasses whose fields are all tensors.
+    """A base for frozen dataclasses whose fields are tensors, or tensors by name.
 
     Attributes:
         target: (batch, time) the ids to be predicted, right-padded with `PAD`.
@@ -34,8 +36,41 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Self:
         """The same batch on another device."""
-        named = fields(self)  # type: ignore[arg-type]
-        return type(self)(**{field.name: getattr(self, field.name).to(device, non_blocking=True) for field in named})
+        return self.mapped(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The batch of changed tensors."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return type(self)(
+            **{
+                name: {key: change(tensor) for key, tensor in value.items()}
+                if isinstance(value, Mapping)
+                else change(value)
+                for name, value in values.items()
+            }
+        )
+
+    def part(self, rows: slice) -> tuple[Self, Part]:
+        """Consecutive rows, as wide as the whole batch, and their places in it.
+
+        Raises:
+            ConfigError: the first dimension of a tensor is not that of the rows; its class must override `part`.
+        """
+
+        def taken(tensor: Tensor) -> Tensor:
+            if len(tensor) != len(self):
+                raise ConfigError(
+                    f"a tensor of {type(self).__name__} has no first dimension of rows",
+                    remedy="override Batch.part, or train with one process",
+                )
+            return tensor[rows]
+
+        return self.mapped(taken), Part({"row": (rows, len(self)), "target": self._targets(rows)})
+
+    def _targets(self, rows: slice) -> tuple[slice, int]:
+        """The targets of these rows, without padding, among all of the batch, and the number of all."""
+        ends = [0, *self.real.sum(1).cumsum(0).tolist()]
+        return slice(ends[rows.start], ends[rows.stop]), ends[-1]
 
     @property
     def real(self) -> Tensor:

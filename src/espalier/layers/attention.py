@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.datasets.part import present_part
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 
@@ -171,9 +172,10 @@ def dot_product_attention(
     """`F.scaled_dot_product_attention`. On a CPU, bfloat16 is computed as float32 and dropout is `layers.dropout`.
 
     On a CPU the backward pass takes 1.2 to 14 times as long in bfloat16 as in float32
-    (`benchmarks/attention_precision.py`).
+    (`benchmarks/attention_precision.py`). If several processes share a batch, dropout is `layers.dropout` on every
+    device.
     """
-    if query.device.type != "cpu":
+    if query.device.type != "cpu" and not (dropout_p and present_part()):
         return F.scaled_dot_product_attention(query, key, value, bias, dropout_p, causal)
     dtype = query.dtype
     with torch.autocast("cpu", enabled=False):

@@ -1,11 +1,13 @@
-"""Root-to-leaf paths of a batch of trees as tensors, computed from the nodes' levels (GuiG, section 3.2)."""
+"""Root-to-leaf paths of a batch of trees as tensors, with what attention along them needs (GuiG, section 3.2)."""
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+
+from espalier.datasets.pairs.paths import NO_NODE, tree_paths
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,11 @@ class Paths:
     nodes: Tensor
     on: Tensor
     time: int
+
+    @classmethod
+    def of(cls, nodes: Tensor, time: int) -> Self:
+        """The paths that `tree_paths` has found in rows of length `time`."""
+        return cls(nodes.clamp(min=0), nodes != NO_NODE, time)
 
     @cached_property
     def count(self) -> Tensor:
@@ -66,28 +73,5 @@ class Paths:
 
 
 def paths_of(levels: Tensor) -> Paths:
-    """The paths of trees in pre-order.
-
-    Args:
-        levels: (batch, time) int64, the level of each node, from 1 for the root; 0 at places without a node, before or
-            after the tree. The levels are not checked; `syntax.levels.level_mistake` does that.
-
-    Returns:
-        Paths padded to the deepest level of the batch.
-    """
-    time = levels.shape[1]
-    scale = torch.arange(1, max(1, int(levels.amax()) if levels.numel() else 1) + 1, device=levels.device)
-    place = torch.arange(time, device=levels.device)
-    # A node's ancestor at a level is the last node of that level before it.
-    marks = torch.where(levels[..., None] == scale, place[:, None], -1)
-    ancestors = marks.cummax(1).values if time else marks
-
-    following = F.pad(levels[:, 1:], (0, min(1, time)))
-    leaf = (levels > 0) & (following <= levels)
-    count = leaf.sum(1)
-    max_count = int(count.amax()) if count.numel() else 0
-    leaves = (~leaf).byte().argsort(dim=1, stable=True)[:, :max_count]
-    nodes = ancestors.gather(1, leaves[..., None].expand(-1, -1, len(scale)))
-    exists = torch.arange(max_count, device=levels.device) < count[:, None]
-    on = exists[..., None] & (scale <= levels.gather(1, leaves)[..., None]) & (nodes >= 0)
-    return Paths(nodes.masked_fill(~on, 0), on, time)
+    """The paths of trees in pre-order, from their levels, (batch, time), as in `tree_paths`."""
+    return Paths.of(torch.from_numpy(tree_paths(levels.cpu().numpy())).to(levels.device), levels.shape[1])

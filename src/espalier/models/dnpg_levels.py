@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from espalier.datasets.part import present_part
 from espalier.layers.attention import Attention, KeyValues, select_all
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import RecurrentEncoder, RecurrentStack
@@ -45,7 +46,13 @@ class Separator(nn.Module):
         states, _ = self.encoder(x, real)
         logits = linear(states, self.level.weight, self.level.bias).float()
         if self.training:
-            return logits, F.gumbel_softmax(logits, self.temperature, hard=True)
+            part = present_part()
+            if part is None:
+                return logits, F.gumbel_softmax(logits, self.temperature, hard=True)
+            own, count = part.places["row"]
+            whole = logits.new_zeros(count, *logits.shape[1:])
+            whole[own] = logits  # so that the noise is that of the whole batch
+            return logits, F.gumbel_softmax(whole, self.temperature, hard=True)[own]
         return logits, F.one_hot(logits.argmax(-1), LEVELS).to(logits.dtype)
 
 

@@ -14,7 +14,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from espalier.datasets.pairs.data import PairBatch, PairData, modality_of
+from espalier.datasets.pairs.data import PairBatch, PairData, PathBatch, modality_of
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
@@ -22,7 +22,7 @@ from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
 from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
 from espalier.layers.path_attention import PathAttention
-from espalier.layers.paths import Paths, paths_of
+from espalier.layers.paths import Paths
 from espalier.layers.positions import sinusoids
 from espalier.layers.residual import FeedForward, Residual
 from espalier.layers.shared_memory import memory_rows
@@ -214,7 +214,10 @@ class GuiG(nn.Module):
             real = torch.cat([row != PAD for row in rows], dim=1)
             embedded = [self.embeddings[modality_of(name)](row) for name, row in zip(config.reads, rows, strict=True)]
             bias = padding_bias(real)
-            paths = paths_of(self.embeddings["tree"].levels_of(rows[0])) if config.attention == "path" else None  # type: ignore[operator]
+            paths = None
+            if config.attention == "path":
+                assert isinstance(batch, PathBatch)  # by `GuiGConfig.view`
+                paths = Paths.of(batch.paths[config.reads[0]], rows[0].shape[1])
             x = self._with_positions(torch.cat(embedded, dim=1), real if len(rows) > 1 else None)
             encoded.append(encode(x, bias, paths))
             biases.append(bias)

@@ -91,7 +91,8 @@ class GuiGConfig(Strict):
     def view(self) -> PairView:
         """What this model reads and writes."""
         reads = tuple(dict.fromkeys(row for encoder in self.encoders for row in encoder.reads))
-        return PairView(reads, self.writes, "levels", self.template, self.boundary_ids, self.cut)
+        paths = tuple(dict.fromkeys(encoder.reads[0] for encoder in self.encoders if encoder.attention == "path"))
+        return PairView(reads, self.writes, "levels", self.template, self.boundary_ids, self.cut, paths)
 
 
 class SCPNConfig(Strict):

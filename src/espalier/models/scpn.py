@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from espalier.datasets.pairs.data import PairBatch, modality_of
 from espalier.datasets.pairs.vocabulary import PairVocabulary
+from espalier.datasets.part import Unit
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.copy import CopyGate, copied_mass, mix, mix_all, smoothed_sum
 from espalier.layers.dropout import dropout
@@ -136,7 +137,7 @@ class SCPN(nn.Module):
         features, weights = self._decode(x, state)
         gates = self._gates(features, x, state.memories)[real]
         copies = [copied_mass(weights[place], state.memories[place].ids, batch.target)[real] for place in self.copies]
-        scores = self.readout.target_scores(self._joined(features[real]), batch.target[real])
+        scores = self.readout.target_scores(self._joined(features[real], "target"), batch.target[real])
         return -mix(scores.chosen, copies, gates, self.config.mixture), -scores.mean
 
     def _decode(self, x: Tensor, state: SCPNState) -> tuple[Tensor, list[Tensor]]:
@@ -176,12 +177,12 @@ class SCPN(nn.Module):
         empty = torch.stack([memories[place].empty for place in self.copies], dim=-1)
         return self.gate.log_probabilities(torch.cat([features, x], dim=-1), empty)
 
-    def _joined(self, features: Tensor) -> Tensor:
+    def _joined(self, features: Tensor, unit: Unit = "row") -> Tensor:
         """(..., width) input of the readout."""
-        return self._drop(linear(features, self.attended.weight, self.attended.bias).tanh())
+        return self._drop(linear(features, self.attended.weight, self.attended.bias).tanh(), unit)
 
-    def _drop(self, x: Tensor) -> Tensor:
-        return dropout(x, self.config.dropout, self.training)
+    def _drop(self, x: Tensor, unit: Unit = "row") -> Tensor:
+        return dropout(x, self.config.dropout, self.training, unit=unit)
 
 
 @dataclass

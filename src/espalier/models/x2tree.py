@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from espalier.datasets.dialogue.data import DialogueBatch
+from espalier.datasets.part import Unit
 from espalier.datasets.vocabulary import WordVocabulary
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
@@ -141,7 +142,7 @@ class X2Tree(nn.Module):
     def _choices(self, batch: DialogueBatch) -> list[tuple[Readout, Tensor, Tensor]]:
         """For the roots and for each k: the readout, its input, (nodes, readout), and the targets, (nodes,)."""
         state = self.start(batch)
-        x = self._drop(self.embedding(batch.tokens))
+        x = self._drop(self.embedding(batch.tokens), "node")
         widths = batch.widths.tolist()
         parts = zip(
             self.gru_from_node(x).split(widths), batch.owner.split(widths), batch.place.split(widths), strict=True
@@ -155,14 +156,14 @@ class X2Tree(nn.Module):
             hidden = levels[-1].flatten(0, 1)
         children = torch.cat(levels)
         features = (torch.cat(contexts) + self.node_features(x)).view(len(x), self.arity, -1)
-        below = self._drop(self.embedding(batch.below)).flatten(1)
+        below = self._drop(self.embedding(batch.below), "node").flatten(1)
         roots = batch.tokens[: len(batch)]
         choices = [(self._readout(0), self._drop(self._root_features(state)), roots)]
         for k in range(self.arity):
             x_k = features[:, k] + self.state_features[k](children[:, k])
             if k:
                 x_k = x_k + self.earlier_features[k - 1](below[:, : k * self.config.word])
-            choices.append((self._readout(1 + k), self._drop(x_k.tanh()), batch.below[:, k]))
+            choices.append((self._readout(1 + k), self._drop(x_k.tanh(), "node"), batch.below[:, k]))
         return choices
 
     def _contexts(self, state: X2TreeState, hidden: Tensor) -> tuple[Tensor, Tensor]:
@@ -190,5 +191,5 @@ class X2Tree(nn.Module):
         """(rows, width) zeros: h_r."""
         return torch.zeros(rows, self.config.width, dtype=self.gru_from_state.weight.dtype, device=device)
 
-    def _drop(self, x: Tensor) -> Tensor:
-        return dropout(x, self.config.dropout, self.training)
+    def _drop(self, x: Tensor, unit: Unit = "row") -> Tensor:
+        return dropout(x, self.config.dropout, self.training, unit=unit)

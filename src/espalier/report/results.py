@@ -38,6 +38,7 @@ class Provenance:
     Attributes:
         hours: wall-clock hours, summed over seeds.
         weights: whether its weights are present.
+        processes: the steps that were made by each number of processes; empty if all were made by one.
     """
 
     hardware: str = ""
@@ -46,6 +47,7 @@ class Provenance:
     steps_asked: int | None = None
     commit: str = ""
     weights: bool = True
+    processes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def shortened(self) -> bool:
@@ -55,6 +57,8 @@ class Provenance:
     def __str__(self) -> str:
         """One line: hardware, hours, steps done of steps set, commit, weights. Unknown facts are left out."""
         facts = [self.hardware]
+        if self.processes:
+            facts.append(f"{' and '.join(sorted(self.processes, key=int))} processes")
         if self.hours is not None:
             facts.append(f"{self.hours:.1f} h")
         if self.steps is not None:

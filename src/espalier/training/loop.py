@@ -16,6 +16,7 @@ from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 
 from espalier.datasets.batch import Batch, batch_plan, length_batches
+from espalier.datasets.part import computing
 from espalier.io.errors import DataError, EspalierError
 from espalier.training.checkpoints import (
     Checkpoint,
@@ -26,6 +27,7 @@ from espalier.training.checkpoints import (
 )
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, precision_of, rate_at
+from espalier.training.ranks import joined, own_part, require_rows, require_same
 
 
 class Examples(Protocol):
@@ -46,6 +48,7 @@ class Progress:
     Attributes:
         step: the optimizer steps so far.
         index: the next batch of `epoch`.
+        processes: the steps that were made by each number of processes.
         stale: number of evaluations since the best one.
         history: losses of each evaluation; equal seeds give equal losses.
         best_loss: the best dev loss; before the first evaluation the largest float, since JSON has no infinity.
@@ -60,6 +63,7 @@ class Progress:
     stale: int = 0
     seconds: float = 0.0
     history: list[dict[str, float | int]] = field(default_factory=list)
+    processes: dict[str, int] = field(default_factory=dict)
 
     @property
     def tokens_per_second(self) -> float:
@@ -87,99 +91,115 @@ def train(
     """Train `model` in place, and load the weights with the best dev loss.
 
     A killed training, called again with the same arguments, continues from its last checkpoint and gives the same
-    weights as one that was not killed, bit for bit on a CPU.
+    weights as one that was not killed, bit for bit on a CPU. The processes of a launch (`training.ranks`) share each
+    batch. Their number changes the weights by rounding only, and may change between checkpoints.
 
     Args:
         width: width of the model, for Noam's schedule.
         scratch: the folder of checkpoints, used by this training only.
-        watch: called after every step.
+        watch: called after every step, by the first process of a launch.
         checkpoint_seconds: the time between checkpoints; it does not change the result.
         cpu: train on the CPU even if there is a GPU.
 
     Raises:
         DataError: there are no training or no dev examples.
+        ConfigError: the processes of this launch cannot share the training.
+        ArtifactError: they see different checkpoints.
         EspalierError: the loss is not finite.
     """
     for name, examples in (("train", training), ("dev", dev)):
         if not len(examples.lengths):
             raise DataError("no examples", file=f"{name} split", remedy="check the corpus's filters and split")
     accelerator = _accelerator(config, cpu)
+    ranks, first = accelerator.num_processes, accelerator.is_main_process
     torch.manual_seed(seed)
     optimizer = Optimizer(model.to(accelerator.device), config)
-    # One process needs no preparation, which would import torch.distributed.tensor and sympy: 1.5 s.
-    wrapped = accelerator.prepare(model) if accelerator.num_processes > 1 else model
     progress, best, running = _resume(model, optimizer, scratch, accelerator.device)
+    if ranks > 1:
+        require_same(progress.step, scratch)
+    # One process needs no wrapper, whose import takes 1.5 s.
+    wrapped = nn.parallel.DistributedDataParallel(model) if ranks > 1 else model
     before, started = progress.seconds, time.monotonic()
     saved = started
     while not progress.over(config):
         plan = batch_plan(training.lengths, budget=config.batch_tokens, seed=seed, epoch=progress.epoch)
-        # All processes take equally many steps; the remaining batches of the epoch are left out.
-        mine = plan[accelerator.process_index :: accelerator.num_processes][: len(plan) // accelerator.num_processes]
-        for index in range(progress.index, len(mine)):
+        require_rows(plan, ranks)
+        for index in range(progress.index, len(plan)):
             rng = np.random.default_rng([seed, progress.epoch, index])
-            batch = training.collate(mine[index], rng).to(accelerator.device)
+            batch = training.collate(plan[index], rng)
             running += _step(accelerator, wrapped, optimizer, batch, config, rate_at(progress.step + 1, config, width))
             progress.step, progress.index = progress.step + 1, index + 1
-            progress.tokens += int(training.lengths[mine[index]].sum()) * accelerator.num_processes
+            progress.tokens += int(training.lengths[plan[index]].sum())
+            progress.processes[str(ranks)] = progress.processes.get(str(ranks), 0) + 1
             if progress.step % config.evaluate_every == 0 or progress.step == config.steps:
                 best = _evaluate(accelerator, model, dev, config, progress, running, best)
             progress.seconds = before + time.monotonic() - started
-            watch(progress)
+            if first:
+                watch(progress)
             if progress.over(config):
                 break
-            if time.monotonic() - saved > checkpoint_seconds and accelerator.is_main_process:
+            if time.monotonic() - saved > checkpoint_seconds and first:
                 _save(model, optimizer, scratch, progress, best, running)
                 saved = time.monotonic()
         else:
-            if not mine:
-                raise DataError("fewer batches than processes", file="train split", remedy="lower batch_tokens")
             progress.epoch, progress.index = progress.epoch + 1, 0
-    if accelerator.is_main_process:
+    if first:
         _save(model, optimizer, scratch, progress, best, running)  # called again, it is over at once
     model.load_state_dict(best)
     return progress
 
 
-def mean_loss(model: nn.Module, examples: Examples, budget: int) -> float:
-    """Mean loss per target in nats over all examples, without smoothing or dropout, whatever the batching."""
+def mean_loss(model: nn.Module, examples: Examples, budget: int, accelerator: Accelerator | None = None) -> float:
+    """Mean loss per target in nats over all examples, without smoothing or dropout, whatever the batching.
+
+    Args:
+        accelerator: the processes that share the batches; None means this process alone.
+    """
     device = next(model.parameters()).device
-    total = torch.zeros(2, dtype=torch.float64)
+    total = torch.zeros(2, dtype=torch.float64, device=device)
+    rank, ranks = (accelerator.process_index, accelerator.num_processes) if accelerator else (0, 1)
     training = model.training
     model.eval()
     with torch.inference_mode():
-        for indices in length_batches(examples.lengths, budget=budget):
+        for indices in length_batches(examples.lengths, budget=budget)[rank::ranks]:
             loss = model(examples.collate(indices, None).to(device))
-            total += torch.stack([loss.total, loss.targets]).double().cpu()
+            total += torch.stack([loss.total, loss.targets]).double()
     model.train(training)
-    return float(total[0] / total[1])
+    losses, targets = (accelerator.reduce(total, "sum") if accelerator else total).tolist()
+    return losses / targets
 
 
 def _accelerator(config: TrainingConfig, cpu: bool) -> Accelerator:
     AcceleratorState._reset_state()  # a second training in one process may have another precision
     device = torch.device("cpu" if cpu or not torch.cuda.is_available() else "cuda")
-    return Accelerator(mixed_precision=precision_of(config, device), cpu=cpu)
+    joined(cpu=device.type == "cpu")
+    return Accelerator(mixed_precision=precision_of(config, device), cpu=device.type == "cpu")
 
 
 def _step(
-    accelerator: Accelerator, model: nn.Module, optimizer: Optimizer, batch: Batch, config: TrainingConfig, rate: float
+    accelerator: Accelerator, model: nn.Module, optimizer: Optimizer, whole: Batch, config: TrainingConfig, rate: float
 ) -> Tensor:
-    """One update. Returns (2,): the loss of the batch, and its number of targets."""
+    """One update. Returns (2,): the loss of the whole batch, and its number of targets."""
     for group in optimizer.param_groups:
         group["lr"] = rate
     model.train()
-    with accelerator.autocast():
-        loss = model(batch, config.smoothing)
-    targets = loss.targets
-    if accelerator.num_processes > 1:
-        # Accelerate averages gradients over processes; this divisor gives the mean over all processes' targets.
-        targets = accelerator.reduce(loss.targets.float(), "sum") / accelerator.num_processes
-    accelerator.backward(loss.total / targets)
+    ranks = accelerator.num_processes
+    batch, part, weight = own_part(whole, accelerator.process_index, ranks)
+    with accelerator.autocast(), computing(part):
+        loss = model(batch.to(accelerator.device), config.smoothing)
+    sums = torch.stack([loss.total.detach().double(), loss.targets.double()])
+    total, targets = loss.total, loss.targets
+    if ranks > 1:
+        sums = accelerator.reduce(weight * sums, "sum")
+        # Gradients are averaged over processes; this divisor gives the mean over the targets of the whole batch.
+        total, targets = weight * total, sums[1].to(total.dtype) / ranks
+    accelerator.backward(total / targets)
     if config.clip:
         # Accelerate's own clips sharded gradients too, and imports torch.distributed.tensor for them.
         nn.utils.clip_grad_norm_(model.parameters(), config.clip)
     optimizer.step()
     optimizer.zero_grad()
-    return torch.stack([loss.total.detach().double(), loss.targets.double()])
+    return sums
 
 
 def _evaluate(
@@ -193,7 +213,7 @@ def _evaluate(
 ) -> dict[str, Tensor]:
     """Append both losses to the history; return the best weights so far."""
     with accelerator.autocast():
-        dev_loss = mean_loss(model, dev, config.batch_tokens * 2)
+        dev_loss = mean_loss(model, dev, config.batch_tokens * 2, accelerator)
     train_loss = float(running[0] / running[1])
     running.zero_()
     if not (math.isfinite(dev_loss) and math.isfinite(train_loss)):

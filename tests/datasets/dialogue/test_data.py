@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -183,3 +184,18 @@ def test_selected_rows_make_the_same_batch(places: list[int], view: DialogueView
     one, other = data.batch(chosen, view), selected.batch(np.arange(len(places)), view)
     for field in fields(one):
         assert getattr(one, field.name).tolist() == getattr(other, field.name).tolist()
+
+
+@given(st.lists(projective(), min_size=1, max_size=6), st.data())
+def test_a_part_of_a_batch_has_the_nodes_of_its_rows_alone(heads: list[tuple[int, ...]], drawn: st.DataObject) -> None:
+    data, start = data_of(heads), drawn.draw(st.integers(0, len(heads) - 1))
+    stop = drawn.draw(st.integers(start + 1, len(heads)))
+    for view in (TREE, CHAIN):
+        whole = data.batch(np.arange(len(heads)), view, grain=8)
+        part, places = whole.part(slice(start, stop))
+        alone = data.batch(np.arange(start, stop), view, grain=8)
+        for name in ("tokens", "below", "owner", "place", "widths"):
+            assert torch.equal(getattr(part, name), getattr(alone, name)), name
+        assert torch.equal(part.target, whole.target[start:stop])
+        nodes, count = places.places["node"]
+        assert torch.equal(whole.tokens[nodes], part.tokens) and count == len(whole.tokens)

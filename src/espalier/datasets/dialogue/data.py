@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.datasets.batch import Batch, tensors
+from espalier.datasets.part import Part, Places, Unit
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, WordVocabulary
 from espalier.io.errors import ConfigError
@@ -66,6 +67,33 @@ class DialogueBatch(Batch):
     owner: Tensor
     place: Tensor
     widths: Tensor
+
+    def part(self, rows: slice) -> tuple[Self, Part]:
+        """Consecutive rows with their trees, and their places in the batch."""
+        owner, place, widths = (part.numpy() for part in (self.owner, self.place, self.widths))
+        mine, level = (owner >= rows.start) & (owner < rows.stop), np.repeat(np.arange(len(widths)), widths)
+        nodes, arity = np.flatnonzero(mine), self.below.shape[1]
+        # The number of nodes of this part before each node, and before each level.
+        before = np.cumsum(mine) - mine
+        starts = np.cumsum(widths) - widths
+        above = starts[np.maximum(level - 1, 0)]
+        parent = np.where(level == 0, 0, above + place // arity)
+        own = {
+            "tokens": self.tokens.numpy()[nodes],
+            "below": self.below.numpy()[nodes],
+            "owner": owner[nodes] - rows.start,
+            "place": np.where(level == 0, owner - rows.start, (before[parent] - before[above]) * arity + place % arity)[
+                nodes
+            ],
+            "widths": np.bincount(level[nodes]),
+        }
+        texts = {name: getattr(self, name)[rows] for name in ("source", "inputs", "target")}
+        places: dict[Unit, Places] = {
+            "row": (rows, len(self)),
+            "target": self._targets(rows),
+            "node": (tensors({"nodes": nodes})["nodes"], len(owner)),
+        }
+        return type(self)(**texts, **tensors(own)), Part(places)
 
 
 @dataclass(frozen=True)

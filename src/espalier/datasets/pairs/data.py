@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from espalier.corpora.leakage import letters_of
 from espalier.datasets.batch import Batch, tensors
+from espalier.datasets.pairs.paths import tree_paths
 from espalier.datasets.pairs.tree_symbols import CLOSE, FIRST, FIRST_BRACKETED, OPEN
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.ragged import IntArray, Ragged, RaggedSplit
@@ -44,6 +45,7 @@ class PairView:
         template: the number of levels of a template (3 in GuiG).
         boundary_ids: whether encoders' rows begin with BOS and end with EOS (released GuiG).
         cut: in training, the share of target trees that encoders read cut by `cut_at_random`.
+        paths: names of the trees, in the form "levels", along whose paths an encoder attends.
     """
 
     reads: tuple[Row, ...]
@@ -52,6 +54,7 @@ class PairView:
     template: int = 3
     boundary_ids: bool = False
     cut: float = 0.0
+    paths: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,17 @@ class PairBatch(Batch):
     template: Tensor
     inputs: Tensor
     target: Tensor
+
+
+@dataclass(frozen=True)
+class PathBatch(PairBatch):
+    """A batch for a model that attends along paths.
+
+    Attributes:
+        paths: for each tree of `view.paths` its root-to-leaf paths, (batch, paths, depth), as in `tree_paths`.
+    """
+
+    paths: Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -198,7 +212,11 @@ class PairData(RaggedSplit[PairVocabulary]):
         ids = _widened(_with_boundaries(target.padded(indices, PAD)), grain, 1)
         rows["inputs"] = np.where(ids[:, :-1] == EOS, PAD, ids[:, :-1])
         rows["target"] = ids[:, 1:]
-        return PairBatch(**tensors(rows))
+        if not view.paths:
+            return PairBatch(**tensors(rows))
+        levels = {name: np.maximum(self.vocabulary.trees.levels_of(rows[name]), 0) for name in view.paths}
+        paths = tensors({name: tree_paths(level) for name, level in levels.items()})
+        return PathBatch(**tensors(rows), paths=paths)
 
     def _cut_trees(self, indices: IntArray, view: PairView, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """(batch, nodes or 3 x nodes) target trees, of which a share is cut."""

@@ -15,7 +15,6 @@ from espalier.datasets.structure.vocabulary import SPECIAL, StructureVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
 
 
@@ -55,13 +54,6 @@ class StructureBatch(Batch):
     structures: Mapping[str, Tensor]
     topic: Tensor
     prompt: Tensor
-
-    def to(self, device: torch.device | str) -> Self:
-        """The same batch on another device."""
-        moved = {name: symbols.to(device, non_blocking=True) for name, symbols in self.structures.items()}
-        rows = (row.to(device, non_blocking=True) for row in (self.topic, self.prompt))
-        inputs, target = (row.to(device, non_blocking=True) for row in (self.inputs, self.target))
-        return type(self)(inputs, target, moved, *rows)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,130 @@
+"""Processes that train one model: parts of a batch add up to the whole, and what cannot be shared is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from each_system import SYSTEMS, system
+
+from espalier.datasets.part import computing
+from espalier.io.errors import ConfigError
+from espalier.training.ranks import joined, launched, own_part
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_parts_of_a_batch_have_the_losses_and_gradients_of_the_whole_and_its_dropout(name: str) -> None:
+    given = system(name)
+    model = given.model.train()
+    batch = given.collate(np.arange(11), np.random.default_rng(3))
+
+    def learned(ranks: int) -> tuple[float, int, list[Any]]:
+        total, targets, ends = 0.0, 0, []
+        model.zero_grad()
+        for rank in range(ranks):
+            torch.manual_seed(7)
+            own, part, weight = own_part(batch, rank, ranks)
+            with computing(part):
+                loss = model(own, 0.1)
+            (weight * loss.total).backward()
+            total, targets = total + weight * loss.total.item(), targets + weight * int(loss.targets)
+            ends.append(torch.rand(1).item())
+        assert len({*ends}) == 1  # all have drawn equally many numbers
+        return total, targets, [parameter.grad for parameter in model.parameters()]
+
+    whole = learned(1)
+    for ranks in (2, 3, 13):
+        parts = learned(ranks)
+        assert parts[1] == whole[1]
+        assert parts[0] == pytest.approx(whole[0], rel=1e-6)
+        for ours, theirs in zip(parts[2], whole[2], strict=True):
+            assert ours is not None
+            assert (ours - theirs).abs().max() < 1e-5 * max(1.0, theirs.abs().max().item())
+
+
+def launch(number: int, folder: Path, *tasks: str) -> subprocess.CompletedProcess[str]:
+    """Run `shared_training.py` with several processes of this machine."""
+    script = Path(__file__).with_name("shared_training.py")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(number)]
+    command += [str(script), str(folder), *tasks]
+    return subprocess.run(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True)
+
+
+def found(folder: Path, name: str, rank: int) -> Any:
+    return json.loads((folder / f"{name}.{rank}.json").read_text(encoding="utf-8"))
+
+
+def same_curve(one: list[dict[str, float]], other: list[dict[str, float]]) -> bool:
+    """Whether two histories differ by rounding only; their values have six decimals."""
+    return [list(a) for a in one] == [list(b) for b in other] and all(
+        a[name] == pytest.approx(b[name], abs=3e-6) for a, b in zip(one, other, strict=True) for name in a
+    )
+
+
+def test_two_processes_learn_what_one_does_and_a_kill_may_change_their_number(
+    toy: Any, straight: tuple[Any, str], tmp_path: Path
+) -> None:
+    alone = straight[0]
+    answer = launch(2, tmp_path, "whole", "wrapped", "killed@12")
+    assert answer.returncode != 0  # it was killed
+    first, second = (found(tmp_path, "whole", rank) for rank in (0, 1))
+    assert same_curve(first["history"], alone.history)
+    assert (first["tokens"], first["processes"]) == (alone.tokens, {"2": 40})
+    assert (first["watched"], second["watched"]) == (list(range(1, 41)), [])  # one log
+    assert (first["history"], first["weights"]) == (second["history"], second["weights"])
+    assert found(tmp_path, "x2tree", 0) == found(tmp_path, "x2tree", 1)
+    assert not (tmp_path / "killed.0.json").exists()
+
+    shutil.copytree(tmp_path / "killed", tmp_path / "by three")
+    progress, _ = toy.train(tmp_path / "killed")
+    assert progress.processes == {"2": 11, "1": 29}
+    assert same_curve(progress.history, alone.history)
+
+    (tmp_path / "apart1").mkdir()
+    toy.train(tmp_path / "apart0", config=toy.config.model_copy(update={"steps": 3}))
+    answer = launch(3, tmp_path, "by three", "refused")
+    assert answer.returncode == 0, answer.stderr
+    third = found(tmp_path, "by three", 2)
+    assert third["processes"] == {"2": 11, "3": 29}
+    assert same_curve(third["history"], alone.history)
+    assert found(tmp_path, "small", 1).startswith("training.batch_tokens: 3 processes for batches of at most 1 rows;")
+    assert "the processes go on from steps 3, 0, 0; give all machines one folder" in found(tmp_path, "apart", 2)
+
+
+TOLD = {"WORLD_SIZE": "2", "RANK": "1", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+
+
+def test_a_launch_that_says_all_is_of_so_many_processes_and_none_is_of_one() -> None:
+    assert launched({}) == launched({"WORLD_SIZE": "1"}) == launched({"WORLD_SIZE": "1", "RANK": "0"}) == 1
+    assert launched(TOLD) == 2
+
+
+@pytest.mark.parametrize("missing", TOLD)
+def test_a_launch_that_says_a_part_is_refused(missing: str) -> None:
+    """`accelerate launch --cpu --num_processes 2` says the address alone, and starts one process."""
+    with pytest.raises(ConfigError, match=rf"set without {missing}; launch with torchrun --nproc-per-node N, or unset"):
+        launched({name: value for name, value in TOLD.items() if name != missing})
+    with pytest.raises(ConfigError, match=r"^MASTER_ADDR: set without WORLD_SIZE, RANK, LOCAL_RANK; launch"):
+        launched({"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"})
+
+
+@pytest.mark.parametrize("number", ["0", "two", "-1"])
+def test_a_number_of_processes_that_is_none_is_refused(number: str) -> None:
+    with pytest.raises(ConfigError, match=f"WORLD_SIZE: '{number}' is not a number of processes"):
+        launched(TOLD | {"WORLD_SIZE": number})
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (TOLD | {"LOCAL_WORLD_SIZE": "2"}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(ConfigError, match="2 processes on this machine, which has 1 GPUs; start one process for each"):
+        joined(cpu=False)
