@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.frames import Acrostic, Format, Meter, Rhyme, Syllables, Words
+from espalier.frames import Acrostic, Form, Format, Meter, Rhyme, Syllables, Words
 from espalier.frames.check_lines import check_lines
 from espalier.frames.lexicon import Lexicon, guessed_shapes, shapes_of
 from espalier.frames.line_automaton import LineAutomaton
@@ -18,14 +20,14 @@ WORDS = ("a", "an", "rose", "knows", "move", "remove", "lover")
 HAIKU = "A lamp on the bridge,\nand the river under it\nlets the evening go."
 
 
-def all_texts(sizes: list[int]) -> list[str]:
+def all_texts(sizes: list[int], vocabulary: tuple[str, ...]) -> list[str]:
     """All texts of the words whose lines have at most so many syllables."""
     lines = []
     for size in sizes:
         begun, whole = [("", 0)], []
         while begun:
             text, count = begun.pop()
-            for word in WORDS:
+            for word in vocabulary:
                 total = count + len(min(shapes_of(word)))
                 if total == size:
                     whole.append(f"{text} {word}".strip())
@@ -38,28 +40,17 @@ def all_texts(sizes: list[int]) -> list[str]:
     return texts
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.sampled_from([[2], [3], [1, 1], [1, 2], [2, 2], [2, 1]]), st.data())
-def test_the_automaton_accepts_what_the_check_accepts_and_no_beginning_of_others(
-    sizes: list[int], data: st.DataObject
-) -> None:
-    said: dict[str, object] = {"syllables": "/".join(map(str, sizes))}
-    if data.draw(st.booleans()):
-        said |= {"rhyme": "".join(data.draw(st.sampled_from("AA.")) for _ in sizes), "rhymes": True}
-    if data.draw(st.booleans()):
-        said |= {"acrostic": data.draw(st.text("arkm", min_size=1, max_size=len(sizes)))}
-    if "A" not in str(said.get("rhyme")) and data.draw(st.booleans()):
-        words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True)
-        said |= {"words": tuple(data.draw(words))}
-    texts = all_texts(sizes)
+def require_exact(said: dict[str, object], vocabulary: tuple[str, ...]) -> None:
+    """The automaton of some words admits the beginnings of just the texts that the check keeps."""
+    texts = all_texts([*map(int, str(said["syllables"]).split("/"))], vocabulary)
     right = {text for text in texts if check_lines(said, text).kept}
     try:
-        automaton = LineAutomaton(lines_of(said), Lexicon(WORDS))
+        automaton = LineAutomaton(lines_of(said), Lexicon(vocabulary))
     except ConfigError:
         assert not right
         return
     begun = {text[:end] for text in right for end in range(len(text) + 1)}
-    letters = {character for word in WORDS for character in word} | {" ", "\n"}
+    letters = {character for word in vocabulary for character in word} | {" ", "\n"}
     for prefix in begun:
         state = automaton.start
         for character in prefix:
@@ -71,6 +62,22 @@ def test_the_automaton_accepts_what_the_check_accepts_and_no_beginning_of_others
         assert automaton.accepts(state) == (prefix in right)
         least = min(len(text) for text in right if text.startswith(prefix)) - len(prefix)
         assert 0 <= automaton.remaining(state) <= least and (automaton.remaining(state) == 0) == (prefix in right)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from([[2], [3], [1, 1], [1, 2], [2, 2], [2, 1], [1, 1, 1], [2, 1, 1]]), st.data())
+def test_the_automaton_accepts_what_the_check_accepts_and_no_beginning_of_others(
+    sizes: list[int], data: st.DataObject
+) -> None:
+    said: dict[str, object] = {"syllables": "/".join(map(str, sizes))}
+    if data.draw(st.booleans()):
+        said |= {"rhyme": "".join(data.draw(st.sampled_from("AAB.")) for _ in sizes), "rhymes": True}
+    if data.draw(st.booleans()):
+        said |= {"acrostic": data.draw(st.text("arkm", min_size=1, max_size=len(sizes)))}
+    if data.draw(st.booleans()):
+        words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True)
+        said |= {"words": tuple(data.draw(words))}
+    require_exact(said, WORDS)
 
 
 def test_a_haiku_is_checked_with_marks_and_capitals_and_its_faults_are_lines() -> None:
@@ -126,6 +133,27 @@ def test_a_line_keeps_room_for_the_words_that_must_occur() -> None:
     assert after == {"a": True, "an": True, "rose": True, "knows": True, "move": True, "remove": False, "lover": True}
 
 
+@pytest.mark.parametrize("lines", ["AA 2/1", "AAB 1/1/1", "ABA 2/1/2", "AAA 1/1/2", ".AA 2/1/1", "ABAB 1/2/1/1"])
+@pytest.mark.parametrize("words", [("move",), ("rose", "lover"), ("knows", "rose", "remove"), ("goes", "a")])
+def test_words_that_must_occur_are_kept_beside_a_rhyme_within_lines_and_at_their_ends(
+    lines: str, words: tuple[str, ...]
+) -> None:
+    letters, counts = lines.split()
+    said = {"syllables": counts, "rhyme": letters, "rhymes": True, "words": words}
+    vocabulary = ("a", "rose", "knows", "goes", "move", "remove", "lover")
+    require_exact(said, vocabulary)
+
+
+def test_forms_that_rhyme_take_words() -> None:
+    frame = Form("limerick") & Words("lamp", "river")
+    automaton, text = frame.automaton(), ""
+    state, rng = automaton.start, random.Random(0)
+    while not automaton.accepts(state):
+        character = rng.choice(sorted(automaton.allowed(state).some - {*";:,.!?"}))
+        state, text = automaton.step(state, character), text + character
+    assert frame.check(text).kept, text
+
+
 def test_words_that_the_dictionary_lacks_are_counted_by_their_vowels_and_named() -> None:
     report = Syllables("3").check("a zibbling")
     assert report.kept and report.notes[0].endswith("by groups of vowels: zibbling")
@@ -162,8 +190,9 @@ def test_a_meter_without_a_number_of_lines_has_no_automaton() -> None:
     [
         ({"syllables": "1", "words": ("lover",)}, "words: rules contradict each other: lover fit nowhere together"),
         ({"syllables": "3", "words": ("zibbling",)}, "words: 'zibbling' is not in the dictionary; give another word"),
-        ({"syllables": "1/1", "rhyme": "AA", "words": ("a",)}, "words: words beside a rhyme are not kept in English"),
+        ({"syllables": "1/1", "rhyme": "AA", "words": ("a",)}, "words: rules contradict each other: a fit nowhere"),
         ({"syllables": "9", "words": tuple("abcdefghi")}, "words: 9 words are not kept in English lines .*; at most 8"),
+        ({"syllables": "9/9", "rhyme": "AA", "words": tuple("abcde")}, "5 words beside a rhyme .*; at most 4; check"),
     ],
 )
 def test_words_that_cannot_occur_are_refused_in_one_line(said: dict[str, object], message: str) -> None:

@@ -29,6 +29,7 @@ FRAMES: list[dict[str, object]] = [
     {"syllables": "3/2", "rhyme": "AA", "acrostic": "AR"},
     {"meter": "iambic dimeter", "rhyme": "AA"},
     {"syllables": "3/2", "words": ("rose", "remove")},
+    {"syllables": "3/2", "rhyme": "AA", "words": ("rose", "an")},
     {"meter": "iambic dimeter", "rhyme": ".", "acrostic": "A"},
 ]
 

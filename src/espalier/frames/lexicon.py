@@ -161,6 +161,19 @@ class Lexicon:
         """The words of all rhyme parts, side by side, and the beginning of each part among them."""
         return self._rhyming[1:]
 
+    @cached_property
+    def richest(self) -> int:
+        """The rhyme part with the most words of one syllable, which fit where any word does."""
+        words, starts = self.rhyming
+        single = self.having(self.lengths == 1)[self.kind[words]]
+        return int(np.add.reduceat(single, starts[:-1], dtype=np.int64).argmax())
+
+    def in_order(self, words: Numbers) -> Numbers:
+        """Words in order, each once."""
+        found = np.zeros(len(self.words), np.bool_)
+        found[words] = True
+        return np.flatnonzero(found)
+
     def of_part(self, part: int) -> Numbers:
         """The words of a rhyme part."""
         words, starts = self.rhyming

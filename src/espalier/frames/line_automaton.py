@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.frames.automaton import Characters
-from espalier.frames.lexicon import FAR, LETTERS, Flags, Lexicon, lexicon
-from espalier.frames.line_ends import LineEnds, Sound
+from espalier.frames.lexicon import FAR, LETTERS, Flags, Lexicon, Numbers, lexicon
+from espalier.frames.line_ends import LineEnds
 from espalier.frames.lines import Lines
 from espalier.frames.meters import after, fits
-from espalier.frames.room import Room
+from espalier.frames.room import Room, Sounds
 from espalier.io.errors import ConfigError
 
 MARKS: Final = ",;:.!?"
-#: The most words that must occur: room is sought for each set of them.
-MOST_WORDS: Final = 8
+#: The most words that must occur, without rhymes and beside them: room is sought for each set of them.
+MOST_WORDS: Final = (8, 4)
 #: Places in the patterns of a line: the index of the pattern, and the syllables so far.
 Places = frozenset[tuple[int, int]]
 Counts = npt.NDArray[np.int32]
@@ -51,8 +51,8 @@ class Verse:
     word: str
     after: str
     whole: bool
-    sounds: tuple[tuple[str, Sound], ...]
-    next: tuple[tuple[str, Sound], ...] = ()
+    sounds: Sounds
+    next: Sounds = ()
     wanted: frozenset[str] = frozenset()
 
     @property
@@ -73,22 +73,23 @@ class LineAutomaton:
 
     def __init__(self, lines: Lines, words: Lexicon | None = None) -> None:
         self.lines, self.lexicon = lines, words or lexicon()
-        self.ends, self.room = LineEnds(lines, self.lexicon), Room(lines, self.lexicon)
+        self.ends = LineEnds(lines, self.lexicon)
+        self.room = Room(self.ends)
         self.allowed = lru_cache(maxsize=65536)(self._allowed)
-        self._words = lru_cache(maxsize=4096)(self.ends.words)
+        self._words = lru_cache(maxsize=4096)(self._ending_words)
         self._latest = lru_cache(maxsize=4096)(self._latest_of)
         self._whole = lru_cache(maxsize=4096)(self._whole_word)
         self._coming = lru_cache(maxsize=_STATES)(self._coming_words)
         self.letters = self.ends.letters
-        if lines.words:
-            self._require_room()
         for letter in {*lines.initials} - {""}:
             if self.lexicon.least(letter)[self.lexicon.lengths == 1].min() >= FAR:
                 raise ConfigError(f"no word of one syllable begins with {letter}", where="acrostic")
         self.start = self._line(0, (), frozenset(lines.words))
         for line, letter in enumerate(self.letters):
-            if letter and self.letters.index(letter) == line and not len(self._words(line, None)):
+            if letter and self.letters.index(letter) == line and not len(self._words(line, (), frozenset())):
                 raise ConfigError(f"no words rhyme in all lines of letter {letter}", where="rhyme")
+        if lines.words:
+            self._require_room()
 
     def accepts(self, state: Verse) -> bool:
         """Whether the text is complete."""
@@ -119,7 +120,7 @@ class LineAutomaton:
         Of words that begin otherwise than what is written, nothing is said.
         """
         initial = self._initial(state.line) if not state.after else ""
-        return self._coming(state.line, state.places, self._sound(state), initial, state.wanted)
+        return self._coming(state.line, state.places, self._sounds(state), initial, state.wanted)
 
     def _allowed(self, state: Verse) -> Characters:
         every = {*LETTERS, *(() if state.word else LETTERS.upper()), " ", "\n", *MARKS}
@@ -151,20 +152,19 @@ class LineAutomaton:
     def _initial(self, line: int) -> str:
         return self.lines.initials[line] if self.lines.initials else ""
 
-    def _line(self, line: int, sounds: tuple[tuple[str, Sound], ...], wanted: frozenset[str]) -> Verse:
+    def _line(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> Verse:
         places = frozenset((index, 0) for index in range(len(self.lines.patterns[line])))
         return Verse(line, places, "", "", False, sounds, wanted=wanted)
 
     def _require_room(self) -> None:
         """Raise a ConfigError if words that must occur are unknown or have no room."""
         words, rhyme = self.lines.words, any(self.letters)
-        if rhyme or len(words) > MOST_WORDS:
-            what = "words beside a rhyme" if rhyme else f"{len(words)} words"
-            remedy = "check tells whether a text has them" if rhyme else f"at most {MOST_WORDS}"
-            raise ConfigError(f"{what} are not kept in English lines that are written", where="words", remedy=remedy)
+        if len(words) > (most := MOST_WORDS[rhyme]):
+            what = f"{len(words)} words{' beside a rhyme' * rhyme} are not kept in English lines that are written"
+            raise ConfigError(what, where="words", remedy=f"at most {most}; check tells whether a text has them")
         if unknown := next((word for word in words if self.lexicon.number(word) is None), None):
             raise ConfigError(f"'{unknown}' is not in the dictionary", where="words", remedy="give another word")
-        if not self.room.lines_from(0, frozenset(words)):
+        if not self.room.after(0, (), frozenset(words)):
             what = f"rules contradict each other: {' '.join(words)} fit nowhere together"
             raise ConfigError(what, where="words", remedy="leave some out")
 
@@ -184,7 +184,7 @@ class LineAutomaton:
             return None
         return Verse(state.line, going, "", character, ending, state.sounds, sounds if ending else (), wanted)
 
-    def _whole_word(self, state: Verse) -> tuple[Places, bool, tuple[tuple[str, Sound], ...]]:
+    def _whole_word(self, state: Verse) -> tuple[Places, bool, Sounds]:
         """After a whole word: the places from which the line goes on, whether it may end, and the sounds if it does."""
         ending = self._may_end(state)
         return self._going(state), ending, self._sounds_after(state) if ending else ()
@@ -197,14 +197,14 @@ class LineAutomaton:
 
         Words of one syllable fill any gap.
         """
-        open_ = self._open(state.line, self._sound(state), state.wanted - {state.word})
+        open_ = self._open(state.line, self._sounds(state), state.wanted - {state.word})
         return frozenset((index, at) for index, at in self._reached(state) if open_[index][at])
 
-    def _open(self, line: int, sound: Sound | None, wanted: frozenset[str]) -> tuple[Flags, ...]:
+    def _open(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> tuple[Flags, ...]:
         """For each pattern of a line, (syllables + 1,) the places from which it can be finished with one more word."""
         if wanted:
-            return self.room.places(line, wanted)
-        latest = self._latest(line, sound)
+            return self.room.places(line, sounds, wanted)
+        latest = self._latest(line, sounds)
         return tuple(np.arange(len(p) + 1) <= last for p, last in zip(self.lines.patterns[line], latest, strict=True))
 
     def _may_end(self, state: Verse) -> bool:
@@ -214,30 +214,21 @@ class LineAutomaton:
         patterns = self.lines.patterns[state.line]
         if not any(at == len(patterns[index]) for index, at in self._reached(state)):
             return False
-        if not self.room.lines_from(state.line + 1, state.wanted - {state.word}):
-            return False
-        return not self.letters[state.line] or self._number(state) in self._words(state.line, self._sound(state))
+        sounds, wanted = self._sounds(state), state.wanted - {state.word}
+        if self.letters[state.line]:
+            return self._number(state) in self._words(state.line, sounds, wanted)
+        return self.room.after(state.line + 1, sounds, wanted)
 
     def _number(self, state: Verse) -> int:
         number = self.lexicon.number(state.word)
         assert number is not None
         return number
 
-    def _coming_words(
-        self, line: int, places: Places, sound: Sound | None, initial: str, wanted: frozenset[str]
-    ) -> Counts:
-        going, ending = self._shapes(line, places, sound, wanted)
-        if self.letters[line]:
-            may, ends = self.lexicon.having(going)[self.lexicon.kind], self._words(line, sound)
-            may[ends[self.lexicon.having(ending)[self.lexicon.kind[ends]]]] = True
-        else:
-            may = self.lexicon.having(going | ending)[self.lexicon.kind]
+    def _coming_words(self, line: int, places: Places, sounds: Sounds, initial: str, wanted: frozenset[str]) -> Counts:
+        may = self._fitting_words(line, places, sounds, wanted, slice(None))
         for word in wanted:  # of which fewer are left after it
-            number, shapes = (
-                self.lexicon.number(word),
-                np.logical_or(*self._shapes(line, places, sound, wanted - {word})),
-            )
-            may[number] = self.lexicon.having(shapes)[self.lexicon.kind[number]]
+            number = np.array([self.lexicon.number(word)])
+            may[number] = self._fitting_words(line, places, sounds, wanted - {word}, number)
         if initial:
             first, last = self.lexicon.span(initial)
             may[:first] = may[last:] = False
@@ -245,10 +236,25 @@ class LineAutomaton:
         np.cumsum(may, out=before[1:])
         return before
 
-    def _shapes(self, line: int, places: Places, sound: Sound | None, wanted: frozenset[str]) -> tuple[Flags, Flags]:
-        """(shapes,) both: whether the line goes on after a word of each shape, and whether it may end with it."""
+    def _fitting_words(
+        self, line: int, places: Places, sounds: Sounds, wanted: frozenset[str], words: Numbers | slice
+    ) -> Flags:
+        """For each of some words, whether it may come next, if it is none of those that must occur."""
+        (going, ending), kind = self._shapes(line, places, sounds, wanted), self.lexicon.kind[words]
+        if not self.letters[line]:
+            return self.lexicon.having(going | ending)[kind]
+        ends = np.zeros(len(self.lexicon.words), np.bool_)
+        ends[self._words(line, sounds, wanted)] = True
+        return self.lexicon.having(going)[kind] | (self.lexicon.having(ending)[kind] & ends[words])
+
+    def _shapes(self, line: int, places: Places, sounds: Sounds, wanted: frozenset[str]) -> tuple[Flags, Flags]:
+        """(shapes,) both: whether the line goes on after a word of each shape, and whether it may end with it.
+
+        The ends of lines that rhyme have room after them if they are among `_words`.
+        """
         going, ending = (np.zeros(len(self.lexicon.shapes), np.bool_) for _ in range(2))
-        open_, whole = self._open(line, sound, wanted), self.room.lines_from(line + 1, wanted)
+        open_ = self._open(line, sounds, wanted)
+        whole = bool(self.letters[line]) or self.room.after(line + 1, sounds, wanted)
         for index, at in places:
             size = len(self.lines.patterns[line][index])
             fitting = np.flatnonzero(self.lexicon.fitting(self.lines.patterns[line][index][at:]))
@@ -259,10 +265,12 @@ class LineAutomaton:
 
     # --- Rhymes ---
 
-    def _sound(self, state: Verse) -> Sound | None:
-        return dict(state.sounds).get(self.letters[state.line])
+    def _sounds(self, state: Verse) -> Sounds:
+        """The letters that count in a line: its own, and the others if words must occur after it."""
+        letter = self.letters[state.line]
+        return state.sounds if state.wanted else tuple(pair for pair in state.sounds if pair[0] == letter)
 
-    def _sounds_after(self, state: Verse) -> tuple[tuple[str, Sound], ...]:
+    def _sounds_after(self, state: Verse) -> Sounds:
         """The rhyme letters after the line that ends with the word of a state."""
         letter, sounds = self.letters[state.line], dict(state.sounds)
         if not letter:
@@ -271,12 +279,20 @@ class LineAutomaton:
             sounds[letter] = sound
         return tuple(sorted(sounds.items(), key=lambda pair: pair[0]))
 
-    def _latest_of(self, line: int, sound: Sound | None) -> tuple[int, ...]:
+    def _ending_words(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> Numbers:
+        """The words that may end a line of a rhyme letter, in order, if they are none of those that must occur."""
+        sound = dict(sounds).get(self.letters[line])
+        if not wanted:
+            return self.ends.words(line, sound)
+        ways = (self.ends.words(line, sound, later) for later in self.room.later(line, sounds, wanted))
+        return self.lexicon.in_order(np.concatenate([np.empty(0, np.int64), *ways]))
+
+    def _latest_of(self, line: int, sounds: Sounds) -> tuple[int, ...]:
         """For each pattern of a line, the last place at which a word that ends it may begin; -1 if there is none."""
         patterns = self.lines.patterns[line]
         if not self.letters[line]:
             return tuple(len(pattern) - 1 for pattern in patterns)
-        ending = self._words(line, sound)
+        ending = self._words(line, sounds, frozenset())
         kinds = {self.lexicon.kinds[each] for each in {*self.lexicon.kind[ending].tolist()}}
         shapes = frozenset[str]().union(*kinds)
         return tuple(
