@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
-from espalier.syntax.parsers.spacy_backend import SpacyParser, load
+from espalier.syntax.parsers.spacy_backend import SpacyParser, certainties, certainty_of, load, one_sentence
 from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
 
 SMALL = SpacyTraining(
@@ -245,3 +245,33 @@ def test_options_that_cannot_be_are_refused(english: Path) -> None:
         load(english, max_words=0)
     with pytest.raises(ConfigError, match="batch is -1"):
         load(english, batch=-1)
+
+
+# --- Certainty --------------------------------------------------------------------------------------------------------
+
+
+def test_a_certainty_is_the_mean_of_the_most_probable_heads_and_of_being_the_root() -> None:
+    # Word 0: head 1 with .9, root with .1. Word 1: head 0 with .1, root with .9. Word 2: head 1 or 0, root never.
+    arcs = {(0, 1): 0.9, (1, 0): 0.1, (2, 1): 0.75, (2, 0): 0.25}
+    assert certainty_of(arcs, 3) == pytest.approx((0.9 + 0.9 + 0.75) / 3)
+    assert certainty_of({}, 1) == 1
+
+
+def test_certainties_are_those_of_the_parser_in_any_batch_and_below_them_there_is_no_tree(english: Path) -> None:
+    sentences: list[Any] = [tuple(("I do n't know . She sings " * 3).split()[start : start + 9]) for start in range(9)]
+    nlp = spacy.load(english)
+    docs = [one_sentence(nlp.vocab, words) for words in sentences]
+    found = list(certainties(nlp, docs, 64))
+    assert list(certainties(nlp, docs, 2)) == pytest.approx(found, abs=1e-6)
+    assert 0 < min(found) < max(found) <= 1 + 1e-6
+    bound = sorted(found)[4] - 1e-4
+    trees, some = load(english).parse(sentences), load(english, certainty=bound).parse(sentences)
+    for tree, answer, certainty in zip(trees, some, found, strict=True):
+        assert isinstance(tree, Parse)
+        assert answer == (tree if certainty >= bound else Parse(tree.words, tree.tags))
+    assert load(english, certainty=bound).signature.endswith(f", certainty {bound}")
+
+
+def test_a_certainty_over_one_is_refused(english: Path) -> None:
+    with pytest.raises(ConfigError, match="certainty is 33; give 0 to 1"):
+        load(english, certainty=33)

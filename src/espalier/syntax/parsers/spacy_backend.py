@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -10,7 +10,9 @@ from typing import Any, Final, Literal
 import spacy.util
 from pydantic import BaseModel
 from spacy.language import Language
+from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model, NumpyOps
 
@@ -30,6 +32,8 @@ CONFIG: Final = "config.cfg"
 _TAGGERS: Final = frozenset({"tagger", "morphologizer"})
 _PARSERS: Final = frozenset({"parser", "beam_parser"})
 NEEDED: Final = _TAGGERS | _PARSERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
+#: The parses by which a certainty is measured.
+BEAM: Final = 8
 #: The relation of a root. spaCy's own name is in capitals, whatever the treebank uses.
 ROOT: Final = "root"
 
@@ -40,6 +44,7 @@ def load(
     words: Literal["spacy", "jieba", "spaces", "penn"] | None = None,
     max_words: int = 200,
     batch: int = 64,
+    certainty: float = 0.0,
 ) -> SpacyParser:
     """Load a parser with a pipeline.
 
@@ -50,6 +55,7 @@ def load(
             words of the Penn treebank (`penn_words`). The default is the pipeline's tokenizer, or `cut_words` if that
             tokenizer would split Chinese into characters, as pipelines trained here do.
         max_words: longer sentences are refused as "too long".
+        certainty: a sentence whose heads are less certain than this, from 0 to 1, has no tree: see `certainties`.
 
     Raises:
         ConfigError: the pipeline does not exist or has neither tagger nor parser, or an option is invalid.
@@ -58,6 +64,8 @@ def load(
     for name, value in (("max_words", max_words), ("batch", batch)):
         if value < 1:
             raise ConfigError(f"{name} is {value}", where="spacy's options", remedy="give at least 1")
+    if not 0 <= certainty <= 1:
+        raise ConfigError(f"certainty is {certainty}", where="spacy's options", remedy="give 0 to 1")
     folder, name = _located(str(model))
     nlp = _loaded(folder)
     if words is None:
@@ -67,7 +75,9 @@ def load(
         parts.append(f"words by jieba {version('jieba')}")
     if words in ("spaces", "penn"):
         parts.append(f"words by {words}")
-    return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
+    if certainty:
+        parts.append(f"certainty {certainty}")
+    return SpacyParser(nlp, ", ".join(parts), words, max_words, batch, certainty)
 
 
 class _Meta(BaseModel):
@@ -93,12 +103,14 @@ class SpacyParser:
         words: Literal["spacy", "jieba", "spaces", "penn"] = "spacy",
         max_words: int = 200,
         batch: int = 64,
+        certainty: float = 0.0,
     ) -> None:
         self.signature = signature
         self._nlp = nlp
         self._words = words
         self._max_words = max_words
         self._batch = batch
+        self._certainty = certainty
         factories = _factories(nlp)
         self._universal = bool(factories & {"morphologizer", "attribute_ruler"})
         self._tagged = bool(factories & _TAGGERS)
@@ -116,6 +128,12 @@ class SpacyParser:
         docs = self._nlp.pipe((results[place] for place in places), batch_size=self._batch)
         for place, doc in zip(places, docs, strict=True):
             results[place] = self._parse_of(doc)
+        if self._certainty and self._trees:
+            parsed = [place for place in places if not isinstance(results[place], Refused)]
+            docs = (one_sentence(self._nlp.vocab, results[place].words) for place in parsed)
+            for place, certainty in zip(parsed, certainties(self._nlp, docs, self._batch), strict=True):
+                if certainty < self._certainty:
+                    results[place] = Parse(results[place].words, results[place].tags)
         return results
 
     def _doc(self, sentence: Sentence) -> Doc | Refused:
@@ -164,6 +182,31 @@ class SpacyParser:
         labels = tuple(token.dep_ if head else ROOT for token, head in zip(doc, heads, strict=True))
         tree, _ = attach_roots(Dependencies(words, tags, heads, labels))
         return Parse(words, tags, "", tree.heads, tree.labels) if mistake(tree.heads) is None else NO_TREE
+
+
+def certainties(nlp: Language, docs: Iterable[Doc], batch: int) -> Iterator[float]:
+    """How certain a pipeline is of the heads of each sentence: the mean over the words of the probability of the most
+    probable head, or of being the root.
+
+    The probabilities are those of the `BEAM` best parses, from their scores, which sum to 1. The scores are those of a
+    parser that was trained to choose one step at a time; they rank sentences, and are no frequencies of errors.
+    """
+    name = next(name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory in _PARSERS)
+    parser: DependencyParser = nlp.get_pipe(name)
+    for part in minibatch(docs, batch):
+        with nlp.select_pipes(disable=name):
+            prepared = list(nlp.pipe(part, batch_size=batch))
+        heads, _ = parser.scored_parses(parser.beam_parse(prepared, BEAM))
+        yield from (certainty_of(found, len(doc)) for found, doc in zip(heads, prepared, strict=True))
+
+
+def certainty_of(heads: Mapping[tuple[int, int], float], size: int) -> float:
+    """The mean certainty of `size` words, from the probability of each arc (word, head); what is left is the root's."""
+    best, left = [0.0] * size, [1.0] * size
+    for (word, _), probability in heads.items():
+        best[word] = max(best[word], probability)
+        left[word] -= probability
+    return sum(map(max, best, left)) / size
 
 
 def one_sentence(vocab: Vocab, words: Sequence[str]) -> Doc:
