@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
-from espalier.syntax.parsers.spacy_backend import SpacyParser, certainties, certainty_of, load, one_sentence
+from espalier.syntax.parsers.spacy_backend import SpacyParser, agreement, load
 from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
 
 SMALL = SpacyTraining(
@@ -250,28 +250,42 @@ def test_options_that_cannot_be_are_refused(english: Path) -> None:
 # --- Certainty --------------------------------------------------------------------------------------------------------
 
 
-def test_a_certainty_is_the_mean_of_the_most_probable_heads_and_of_being_the_root() -> None:
-    # Word 0: head 1 with .9, root with .1. Word 1: head 0 with .1, root with .9. Word 2: head 1 or 0, root never.
-    arcs = {(0, 1): 0.9, (1, 0): 0.1, (2, 1): 0.75, (2, 0): 0.25}
-    assert certainty_of(arcs, 3) == pytest.approx((0.9 + 0.9 + 0.75) / 3)
-    assert certainty_of({}, 1) == 1
+def test_a_certainty_is_the_share_of_words_with_the_same_head_in_every_parse() -> None:
+    words = tuple("abcd")
+    parse, one, other = (Parse(words, heads=heads) for heads in ((2, 0, 2, 3), (2, 0, 4, 2), (3, 0, 2, 3)))
+    assert agreement(parse, [one]) == 0.5  # words 1 and 2
+    assert agreement(parse, [one, other]) == 0.25  # word 2
+    assert agreement(parse, [parse]) == 1.0
+    assert agreement(parse, [parse, Refused("no tree")]) == 0.0
 
 
-def test_certainties_are_those_of_the_parser_in_any_batch_and_below_them_there_is_no_tree(english: Path) -> None:
+def test_below_its_certainty_a_sentence_has_words_and_tags_and_no_tree(tmp_path: Path) -> None:
+    bank = [chain("I do n't know .", "PRON AUX PART VERB PUNCT"), chain("She sings", "PRON VERB")] * 6
+    config = SMALL.model_copy(update={"members": 2})
+    train_spacy(bank, bank[:2], config, tmp_path / "model", tmp_path / "scratch", seed=1)
     sentences: list[Any] = [tuple(("I do n't know . She sings " * 3).split()[start : start + 9]) for start in range(9)]
-    nlp = spacy.load(english)
-    docs = [one_sentence(nlp.vocab, words) for words in sentences]
-    found = list(certainties(nlp, docs, 64))
-    assert list(certainties(nlp, docs, 2)) == pytest.approx(found, abs=1e-6)
-    assert 0 < min(found) < max(found) <= 1 + 1e-6
-    bound = sorted(found)[4] - 1e-4
-    trees, some = load(english).parse(sentences), load(english, certainty=bound).parse(sentences)
-    for tree, answer, certainty in zip(trees, some, found, strict=True):
+    sure, one, other = (load(tmp_path / path).parse(sentences) for path in ("model", "model", "model/member2"))
+    certain = [agreement(parse, [second]) for parse, second in zip(one, other, strict=True)]  # type: ignore[arg-type]
+    assert sure == one and len({*certain}) > 1
+    bound = sorted(certain)[4]
+    some = load(tmp_path / "model", certainty=bound).parse(sentences)
+    assert len({bool(parse.heads) for parse in some if isinstance(parse, Parse)}) == 2 or min(certain) == bound
+    for tree, answer, certainty in zip(one, some, certain, strict=True):
         assert isinstance(tree, Parse)
         assert answer == (tree if certainty >= bound else Parse(tree.words, tree.tags))
-    assert load(english, certainty=bound).signature.endswith(f", certainty {bound}")
+    assert load(tmp_path / "model", certainty=bound).signature.endswith(f", certainty {bound}")
 
 
-def test_a_certainty_over_one_is_refused(english: Path) -> None:
+def test_the_first_member_is_the_pipeline_of_its_seed_alone(english: Path, tmp_path: Path) -> None:
+    bank = [chain("I do n't know .", "PRON AUX PART VERB PUNCT"), chain("She sings", "PRON VERB")] * 6
+    config = SMALL.model_copy(update={"members": 2})
+    train_spacy(bank, bank[:2], config, tmp_path / "model", tmp_path / "scratch", seed=1)
+    same, another = ((tmp_path / "model" / path).read_bytes() for path in ("parser/model", "member2/parser/model"))
+    assert same == (english / "parser/model").read_bytes() != another
+
+
+def test_a_certainty_that_cannot_be_is_refused(english: Path) -> None:
     with pytest.raises(ConfigError, match="certainty is 33; give 0 to 1"):
         load(english, certainty=33)
+    with pytest.raises(ConfigError, match="has one member; train it with members: 2"):
+        load(english, certainty=0.5)

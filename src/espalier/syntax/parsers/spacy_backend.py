@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -10,9 +10,7 @@ from typing import Any, Final, Literal
 import spacy.util
 from pydantic import BaseModel
 from spacy.language import Language
-from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
-from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model, NumpyOps
 
@@ -32,8 +30,8 @@ CONFIG: Final = "config.cfg"
 _TAGGERS: Final = frozenset({"tagger", "morphologizer"})
 _PARSERS: Final = frozenset({"parser", "beam_parser"})
 NEEDED: Final = _TAGGERS | _PARSERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
-#: The parses by which a certainty is measured.
-BEAM: Final = 8
+#: The folders of the other members of a pipeline, before their number.
+MEMBER: Final = "member"
 #: The relation of a root. spaCy's own name is in capitals, whatever the treebank uses.
 ROOT: Final = "root"
 
@@ -55,7 +53,8 @@ def load(
             words of the Penn treebank (`penn_words`). The default is the pipeline's tokenizer, or `cut_words` if that
             tokenizer would split Chinese into characters, as pipelines trained here do.
         max_words: longer sentences are refused as "too long".
-        certainty: a sentence whose heads are less certain than this, from 0 to 1, has no tree: see `certainties`.
+        certainty: a sentence whose heads are less certain than this, from 0 to 1, has no tree: see `agreement`. The
+            pipeline must have been trained with `members`.
 
     Raises:
         ConfigError: the pipeline does not exist or has neither tagger nor parser, or an option is invalid.
@@ -75,9 +74,13 @@ def load(
         parts.append(f"words by jieba {version('jieba')}")
     if words in ("spaces", "penn"):
         parts.append(f"words by {words}")
-    if certainty:
-        parts.append(f"certainty {certainty}")
-    return SpacyParser(nlp, ", ".join(parts), words, max_words, batch, certainty)
+    if not certainty:
+        return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
+    members = [SpacyParser(_loaded(path), "", words, max_words, batch) for path in sorted(folder.glob(f"{MEMBER}*"))]
+    if not members:
+        raise ConfigError(f"{name} has one member", where="spacy's certainty", remedy="train it with members: 2")
+    parts.append(f"certainty {certainty}")
+    return SpacyParser(nlp, ", ".join(parts), words, max_words, batch, certainty, members)
 
 
 class _Meta(BaseModel):
@@ -104,6 +107,7 @@ class SpacyParser:
         max_words: int = 200,
         batch: int = 64,
         certainty: float = 0.0,
+        members: Sequence[SpacyParser] = (),
     ) -> None:
         self.signature = signature
         self._nlp = nlp
@@ -111,6 +115,7 @@ class SpacyParser:
         self._max_words = max_words
         self._batch = batch
         self._certainty = certainty
+        self._members = members
         factories = _factories(nlp)
         self._universal = bool(factories & {"morphologizer", "attribute_ruler"})
         self._tagged = bool(factories & _TAGGERS)
@@ -128,11 +133,11 @@ class SpacyParser:
         docs = self._nlp.pipe((results[place] for place in places), batch_size=self._batch)
         for place, doc in zip(places, docs, strict=True):
             results[place] = self._parse_of(doc)
-        if self._certainty and self._trees:
+        if self._members:
             parsed = [place for place in places if not isinstance(results[place], Refused)]
-            docs = (one_sentence(self._nlp.vocab, results[place].words) for place in parsed)
-            for place, certainty in zip(parsed, certainties(self._nlp, docs, self._batch), strict=True):
-                if certainty < self._certainty:
+            words = [results[place].words for place in parsed]
+            for place, *others in zip(parsed, *(member.parse(words) for member in self._members), strict=True):
+                if agreement(results[place], others) < self._certainty:
                     results[place] = Parse(results[place].words, results[place].tags)
         return results
 
@@ -184,29 +189,13 @@ class SpacyParser:
         return Parse(words, tags, "", tree.heads, tree.labels) if mistake(tree.heads) is None else NO_TREE
 
 
-def certainties(nlp: Language, docs: Iterable[Doc], batch: int) -> Iterator[float]:
-    """How certain a pipeline is of the heads of each sentence: the mean over the words of the probability of the most
-    probable head, or of being the root.
-
-    The probabilities are those of the `BEAM` best parses, from their scores, which sum to 1. The scores are those of a
-    parser that was trained to choose one step at a time; they rank sentences, and are no frequencies of errors.
-    """
-    name = next(name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory in _PARSERS)
-    parser: DependencyParser = nlp.get_pipe(name)
-    for part in minibatch(docs, batch):
-        with nlp.select_pipes(disable=name):
-            prepared = list(nlp.pipe(part, batch_size=batch))
-        heads, _ = parser.scored_parses(parser.beam_parse(prepared, BEAM))
-        yield from (certainty_of(found, len(doc)) for found, doc in zip(heads, prepared, strict=True))
-
-
-def certainty_of(heads: Mapping[tuple[int, int], float], size: int) -> float:
-    """The mean certainty of `size` words, from the probability of each arc (word, head); what is left is the root's."""
-    best, left = [0.0] * size, [1.0] * size
-    for (word, _), probability in heads.items():
-        best[word] = max(best[word], probability)
-        left[word] -= probability
-    return sum(map(max, best, left)) / size
+def agreement(parse: Parse, others: Sequence[Parse | Refused]) -> float:
+    """How certain the heads of a sentence are: the share of its words that have the same head in every other parse."""
+    heads = [other.heads for other in others if isinstance(other, Parse)]
+    if len(heads) < len(others):
+        return 0.0
+    same = [all(own == other[word] for other in heads) for word, own in enumerate(parse.heads)]
+    return sum(same) / len(same)
 
 
 def one_sentence(vocab: Vocab, words: Sequence[str]) -> Doc:
