@@ -161,6 +161,27 @@ def test_a_printed_effect_outside_of_our_interval_is_named(pairs: Printed, pair_
     assert syntax.evidence == "3 seeds, 40 texts in 32 clusters"
 
 
+def test_a_printed_effect_is_compared_by_the_metric_that_is_computed_like_it_or_not_at_all(
+    write: Callable[[str], Path], pairs_text: str, pair_runs: list[RunResult]
+) -> None:
+    column = "better: higher, ours: [{metric: bleu}]"
+    text = pairs_text.replace(column, "better: higher, printed_as: own, ours: [{metric: bleu}, {metric: own, name: o}]")
+    printed, bleu = load_printed(write(text)), _compared("bleu", 2.0, 0.01)
+    # Printed is a gain of 10; ours is between 1 and 4 of BLEU, and between 8 and 11 of the other.
+    for others, excluded in ([], False), ([_compared("own", 9.0, 0.01)], False), ([_compared("own", 2.0, 0.01)], True):
+        found = _found(printed, pair_runs, bleu, *others)[0]
+        assert ("printed effect" in found.evidence, found.verdict) == (excluded, "holds")
+        assert found.measures[0].gain == Reading(2.0, 1.0, 4.0)
+
+
+def test_a_metric_of_printed_effects_that_a_column_does_not_show_is_refused(
+    write: Callable[[str], Path], pairs_text: str
+) -> None:
+    text = pairs_text.replace("better: higher, ours: [{metric: bleu}]", "printed_as: bleu, ours: [{metric: bleu}]")
+    with pytest.raises(ConfigError, match="printed_as bleu is not among the other metrics of ours"):
+        load_printed(write(text))
+
+
 def test_the_evidence_names_what_is_odd(pairs: Printed, pair_runs: list[RunResult]) -> None:
     odd = _compared("ted_full", -2.0, None, seeds=(3, 1), clusters=1, left_out=5, why="all segments are one cluster")
     trained = [

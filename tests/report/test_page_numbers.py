@@ -284,6 +284,19 @@ def test_claims_of_ours_are_counted_apart_and_a_margin_stands_beside_the_effect(
     assert lines[1].startswith(f"| ours on X2Tree | {ours} |")
 
 
+def test_a_printed_effect_is_not_excluded_by_claims_that_were_tested_by_another_metric() -> None:
+    printed = load_printed(PRINTED.with_name("guig.yaml"))
+    claim = DETAILS["small", "orderings", "guig"]["orderings"][0]
+
+    def table(**tested: str) -> str:
+        measures = [{**measure, "printed_effect_excluded": True, "interval": None} for measure in claim["measures"]]
+        measures[1] |= {"printed_effect": 19.4, **tested}
+        return claims_table([{**claim, "measures": measures}], "small", printed)
+
+    assert table().count("printed effect excluded") == len(claim["measures"]) - 1
+    assert table(printed_as="rouge_l_released").count("printed effect excluded") == len(claim["measures"])
+
+
 def test_a_claim_that_is_no_longer_printed_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = {**DETAILS["small", "orderings", "guig"]["orderings"][0], "margin": 0.5}
     monkeypatch.setitem(DETAILS, ("small", "orderings", "guig"), {"orderings": [claim]})

@@ -17,12 +17,14 @@ from espalier.metrics.meteor import Meteor
 from espalier.metrics.metric import require_lengths
 from espalier.metrics.nltk_bleu import Smoothing
 from espalier.metrics.perplexity import PairPerplexity
+from espalier.metrics.rouge_released import ReleasedRouge
 from espalier.metrics.texts import Pairs
 
-#: Families for scoring a run: those of GuiG, the two protocols of C-DNPG, and its count of copies.
-Scored = Literal["similarity", "trees", "defects", "perplexity", "released", "paper", "copies"]
+#: Families for scoring a run: those of GuiG, ROUGE-L as GuiG may print it, the two protocols of C-DNPG, and its count
+#: of copies.
+Scored = Literal["similarity", "trees", "defects", "perplexity", "rouge_released", "released", "paper", "copies"]
 SCORED: Final[tuple[Scored, ...]] = get_args(Scored)
-#: GuiG's.
+#: The default: those of GuiG.
 GUIDED: Final[tuple[Scored, ...]] = ("similarity", "trees", "defects", "perplexity")
 
 #: The metrics that `dvc metrics show` prints, by their short names there.
@@ -67,6 +69,8 @@ def paraphrase_statistics(
     if "similarity" in scored:
         meteor = Meteor(wordnet=pairs.wordnet is not None)
         found |= statistics_of((bleu.Bleu(), bleu.SourceBleu(), rouge.Rouge(), meteor), pairs)
+    if "rouge_released" in scored:
+        found |= statistics_of((ReleasedRouge(),), pairs)
     if "trees" in scored and trees is not None:
         require_lengths(
             "references", len(pairs.references), reference_trees=trees.references, hypothesis_trees=trees.hypotheses

@@ -41,6 +41,7 @@ METRICS: Final[Registry[type[Family[Any]]]] = Registry(
         "paraphrase/bleu": f"{_METRICS}.bleu:Bleu",
         "paraphrase/bleu_source": f"{_METRICS}.bleu:SourceBleu",
         "paraphrase/rouge": f"{_METRICS}.rouge:Rouge",
+        "paraphrase/rouge_released": f"{_METRICS}.rouge_released:ReleasedRouge",
         "paraphrase/meteor": f"{_METRICS}.meteor:Meteor",
         "paraphrase/ted": f"{_METRICS}.ted:Ted",
         "paraphrase/ted_guide": f"{_METRICS}.ted:GuideTed",

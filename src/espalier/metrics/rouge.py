@@ -14,7 +14,7 @@ of questions, so of many segments it scores a sample (`confirmed_rows`), and the
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib.metadata import version
 from typing import Final
 
@@ -75,6 +75,11 @@ def countable(references: Sequence[str], hypotheses: Sequence[str]) -> tuple[lis
     return [reference for reference, _ in pairs], [hypothesis for _, hypothesis in pairs]
 
 
+def stems_of(text: str) -> list[str]:
+    """The stems of a text's tokens."""
+    return _stemmed(_RUN.findall(text.lower()))
+
+
 def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
     """The length of the longest common subsequence, computed one row of the table at a time (Hyyrö 2004).
 
@@ -118,8 +123,11 @@ class Rouge(Family[Pairs]):
 
 def _row(reference: str, hypothesis: str) -> tuple[float, ...]:
     sides = [_RUN.findall(text.lower()) for text in (reference, hypothesis)]
-    stems = ([stem(word) if len(word) >= _MIN_LETTERS else word for word in side] for side in sides)
-    return *_scores(*stems), *_scores(*sides), float(bool(sides[0]))
+    return *_scores(*map(_stemmed, sides)), *_scores(*sides), float(bool(sides[0]))
+
+
+def _stemmed(words: Iterable[str]) -> list[str]:
+    return [stem(word) if len(word) >= _MIN_LETTERS else word for word in words]
 
 
 def _scores(reference: list[str], hypothesis: list[str]) -> tuple[float, float, float]:

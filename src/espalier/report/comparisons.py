@@ -76,11 +76,11 @@ def comparisons_of(printed: Printed, runs: Mapping[str, RunSegments], profile: s
             if key not in statistics:
                 statistics[key] = _statistics(runs[key])
         for column in (printed.columns[name] for name in ordering.columns):
-            metric = column.metric
-            comparison = Comparison(
-                one=pair[0], other=pair[1], metric=metric, profile=profile, null=null_of(column, ordering.margin)
-            )
-            comparisons.append(_compared(comparison, *(statistics[key].get(metric) for key in pair)))
+            for metric in column.compared:
+                comparison = Comparison(
+                    one=pair[0], other=pair[1], metric=metric, profile=profile, null=null_of(column, ordering.margin)
+                )
+                comparisons.append(_compared(comparison, *(statistics[key].get(metric) for key in pair)))
     return comparisons
 
 

@@ -47,8 +47,10 @@ def _ordering(ordering: Ordering) -> dict[str, Any]:
 
 
 def _measure(ordering: Ordering, measure: Measure) -> dict[str, Any]:
+    by = measure.column.printed_as
     return {
         "metric": measure.column.metric,
+        **({"printed_as": by, "effect_as_printed": rounded(measure.as_printed.value)} if by else {}),
         "direction": measure.column.better,
         "printed": _values(measure.printed),
         "printed_effect": rounded(measure.printed_gain),

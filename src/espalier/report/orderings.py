@@ -103,11 +103,13 @@ def _ordering(
     for name in claim.columns:
         column = printed.columns[name]
         metric = column.metric
-        wanted = (*pair, metric, profile, null_of(column, claim.margin))
-        comparison = next(
-            (c for c in comparisons if (c.one, c.other, c.metric, c.profile, c.null) == wanted),
-            Comparison(one=pair[0], other=pair[1], metric=metric, profile=profile, why=_absent(pair, here)),
-        )
+        by_metric = {
+            c.metric: c
+            for c in comparisons
+            if (c.one, c.other, c.profile, c.null) == (*pair, profile, null_of(column, claim.margin))
+        }
+        none = Comparison(one=pair[0], other=pair[1], metric=metric, profile=profile, why=_absent(pair, here))
+        comparison = by_metric.get(metric, none)
         compared.append(comparison)
         ours = (_reading(pair[0], metric, here), _reading(pair[1], metric, here))
         measures.append(
@@ -117,6 +119,7 @@ def _ordering(
                 ours,
                 _gain(comparison, column),
                 comparison.p,
+                _gain(by_metric.get(column.compared[-1], none), column),
                 _beaten_by(column, pair, here),
             )
         )

@@ -13,7 +13,7 @@ from espalier.io.errors import ArtifactError
 from espalier.report.benchmarks import BenchmarkResult
 from espalier.report.markdown import grid_of
 from espalier.report.page_judged import Scores, judged_table
-from espalier.report.printed import Printed, PrintedOrdering
+from espalier.report.printed import Column, Printed, PrintedOrdering
 from espalier.report.results import RunResult
 from espalier.report.tables import BLANK
 from espalier.report.trivial import MARK, given_as_much, is_below, rows_of
@@ -285,8 +285,8 @@ def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Pri
     grid = [["claim", "effect: printed; ours, 95 % interval", "p, corrected", "seeds", "verdict"], ["---"] * 5]
     for claim in known:
         named = _claim_of(claim, profile, printed)
-        names = [printed.columns[column].heading for column in named.columns]
-        effects = [_effect(name, measure) for name, measure in zip(names, claim["measures"], strict=True)]
+        columns = [printed.columns[column] for column in named.columns]
+        effects = [_effect(column, measure) for column, measure in zip(columns, claim["measures"], strict=True)]
         if named.margin is not None:
             effects.append(f"margin {named.margin:g}")
         seeds = " and ".join(dict.fromkeys(map(str, claim["seeds"])))
@@ -308,13 +308,17 @@ def _claim_of(claim: Mapping[str, Any], profile: str, printed: Printed) -> Print
     return found
 
 
-def _effect(name: str, measure: Mapping[str, Any]) -> str:
-    """How much better the first run is by a measure: the paper's number, our number, and its interval."""
+def _effect(column: Column, measure: Mapping[str, Any]) -> str:
+    """How much better the first run is by a measure: the paper's number, our number, and its interval.
+
+    Claims that were tested before the column named another metric for the printed effect exclude none by it.
+    """
     printed, effect, interval = measure["printed_effect"], measure["effect"], measure["interval"]
     around = f" [{interval[0]:.3g}, {interval[1]:.3g}]" if interval else ""
-    excluded = ", printed effect excluded" if measure["printed_effect_excluded"] else ""
+    comparable = measure.get("printed_as", "") == column.printed_as
+    excluded = ", printed effect excluded" if measure["printed_effect_excluded"] and comparable else ""
     ours = BLANK if effect is None else f"{effect:.3g}"
-    return f"{name}: {BLANK if printed is None else f'{printed:.3g}'}; {ours}{around}{excluded}"
+    return f"{column.heading}: {BLANK if printed is None else f'{printed:.3g}'}; {ours}{around}{excluded}"
 
 
 def _number(value: float | None, digits: int) -> str:

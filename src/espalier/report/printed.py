@@ -40,13 +40,24 @@ class OwnMetric(Strict):
 
 
 class Column(Strict):
-    """A printed column: its heading, the better direction, and our metrics for it, if any, the closest first."""
+    """A printed column: its heading, the better direction, and our metrics for it, if any.
+
+    The first metric decides claims. `printed_as` names the one that is computed as the printed values are, if that is
+    another; only this one is compared with printed effects.
+    """
 
     group: str
     name: str
     better: Literal["higher", "lower"] | None = None
     digits: int = Field(default=2, ge=0, le=6)
     ours: tuple[OwnMetric, ...] = ()
+    printed_as: str = ""
+
+    @model_validator(mode="after")
+    def _is_ours(self) -> Self:
+        if self.printed_as and self.printed_as not in {own.metric for own in self.ours[1:]}:
+            raise ValueError(f"printed_as {self.printed_as} is not among the other metrics of ours")
+        return self
 
     @property
     def heading(self) -> str:
@@ -55,8 +66,13 @@ class Column(Strict):
 
     @property
     def metric(self) -> str:
-        """Our metric closest to the printed one. The column must have one."""
+        """Our metric that decides claims. The column must have one."""
         return self.ours[0].metric
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The metrics by which the runs of a claim are compared: that of the claim, and that of the printed effect."""
+        return tuple(name for name in (self.metric, self.printed_as) if name)
 
 
 class RunRef(Strict):

@@ -26,6 +26,8 @@ class Measure:
         gain: our gain of the better run over the worse, in the unit of the metric; negative if it is worse.
         p: p-value of the gain, if the true gain were 0, or minus the margin of the claim.
         beaten_by: name of a row without a trained model that is at least as good as both runs, or "".
+        as_printed: our gain by the metric that compares with the printed values; its value is missing if it is not
+            computed.
     """
 
     column: Column
@@ -33,6 +35,7 @@ class Measure:
     ours: tuple[Reading, Reading]
     gain: Reading
     p: float | None
+    as_printed: Reading
     beaten_by: str = ""
 
     @property
@@ -45,8 +48,8 @@ class Measure:
 
     @property
     def excluded(self) -> bool:
-        """Whether the interval of our gain excludes the printed gain."""
-        printed, low, high = self.printed_gain, self.gain.low, self.gain.high
+        """Whether the interval of our gain, by the metric that compares with it, excludes the printed gain."""
+        printed, low, high = self.printed_gain, self.as_printed.low, self.as_printed.high
         return printed is not None and low is not None and high is not None and not low <= printed <= high
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,8 @@ def test_unknown_words_are_kept_where_they_are_few() -> None:
         ({"min_words": 0}, "min_words"),
         ({"min_words": 3, "max_words": 2}, "min_words 3 is greater than max_words 2"),
         ({"max_unknown": 1.1}, "max_unknown"),
+        ({"noise": 1.1}, "noise"),
+        ({"trees": "left_chain"}, "trees"),
         ({"colour": "red"}, "colour"),
     ],
 )
@@ -151,3 +154,34 @@ def test_measures_are_the_mean_depths_of_words_by_length() -> None:
         }
     }
     assert ENCODING.measures(DialogueData.of([], {name: [] for name in data.columns}, VOC)) == {"depths": {}}
+
+
+# --- Other trees ------------------------------------------------------------------------------------------------------
+
+
+def heads_in(row: Pair, **settings: Any) -> tuple[int, ...]:
+    encoded = ENCODING.encode([row], VOC, DialogueSettings(**settings))
+    order, children = (encoded.split.columns[name].flat for name in ("order", "children"))
+    assert order[flatten(children.reshape(-1, 3))].tolist() == list(range(len(order)))
+    return heads_of(children.reshape(-1, 3))
+
+
+def test_trees_of_a_right_chain_keep_the_pairs_and_count_the_heads_that_moved() -> None:
+    rows = [*ROWS, pair("untree", "i ate rice", "0 0 2")]
+    encoded = ENCODING.encode(rows, VOC, DialogueSettings(trees="right_chain"))
+    assert encoded.split.ids == made(rows)[0].ids  # what has no tree is put aside all the same
+    assert heads_in(ROWS[1], trees="right_chain") == (0, 1, 2)
+    # "i ate rice" 2 0 2 becomes 0 1 2: two move. "a b c d" 3 4 0 3 becomes 0 1 2 3: three move, and nothing is lifted.
+    assert encoded.facts == {"lifted": 0, "moved": 5}
+
+
+def test_noise_draws_heads_by_the_id_of_a_pair_alone_and_leaves_a_tree() -> None:
+    rows = [pair(f"{number}", "i ate rice", "0 1 1") for number in range(200)]
+    found = Counter(heads_in(row, noise=1.0) for row in rows)
+    assert set(found) == {(0, 1, 1), (0, 1, 2), (0, 3, 1)}  # as worked out in tests/syntax/test_altered.py
+    assert found[0, 3, 1] == pytest.approx(100, abs=30)
+    assert [heads_in(row, noise=1.0) for row in reversed(rows)] == [heads_in(row, noise=1.0) for row in rows][::-1]
+
+
+def test_no_noise_counts_no_head_as_moved() -> None:
+    assert ENCODING.encode(ROWS, VOC, DialogueSettings()).facts == {"lifted": 1}

@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
-from espalier.syntax.parsers.spacy_backend import SpacyParser, load
+from espalier.syntax.parsers.spacy_backend import SpacyParser, agreement, load
 from espalier.syntax.parsers.spacy_training import SpacyTraining, train_spacy
 
 SMALL = SpacyTraining(
@@ -245,3 +245,47 @@ def test_options_that_cannot_be_are_refused(english: Path) -> None:
         load(english, max_words=0)
     with pytest.raises(ConfigError, match="batch is -1"):
         load(english, batch=-1)
+
+
+# --- Certainty --------------------------------------------------------------------------------------------------------
+
+
+def test_a_certainty_is_the_share_of_words_with_the_same_head_in_every_parse() -> None:
+    words = tuple("abcd")
+    parse, one, other = (Parse(words, heads=heads) for heads in ((2, 0, 2, 3), (2, 0, 4, 2), (3, 0, 2, 3)))
+    assert agreement(parse, [one]) == 0.5  # words 1 and 2
+    assert agreement(parse, [one, other]) == 0.25  # word 2
+    assert agreement(parse, [parse]) == 1.0
+    assert agreement(parse, [parse, Refused("no tree")]) == 0.0
+
+
+def test_below_its_certainty_a_sentence_has_words_and_tags_and_no_tree(tmp_path: Path) -> None:
+    bank = [chain("I do n't know .", "PRON AUX PART VERB PUNCT"), chain("She sings", "PRON VERB")] * 6
+    config = SMALL.model_copy(update={"members": 2})
+    train_spacy(bank, bank[:2], config, tmp_path / "model", tmp_path / "scratch", seed=1)
+    sentences: list[Any] = [tuple(("I do n't know . She sings " * 3).split()[start : start + 9]) for start in range(9)]
+    sure, one, other = (load(tmp_path / path).parse(sentences) for path in ("model", "model", "model/member2"))
+    certain = [agreement(parse, [second]) for parse, second in zip(one, other, strict=True)]  # type: ignore[arg-type]
+    assert sure == one and len({*certain}) > 1
+    bound = sorted(certain)[4]
+    some = load(tmp_path / "model", certainty=bound).parse(sentences)
+    assert len({bool(parse.heads) for parse in some if isinstance(parse, Parse)}) == 2 or min(certain) == bound
+    for tree, answer, certainty in zip(one, some, certain, strict=True):
+        assert isinstance(tree, Parse)
+        assert answer == (tree if certainty >= bound else Parse(tree.words, tree.tags))
+    assert load(tmp_path / "model", certainty=bound).signature.endswith(f", certainty {bound}")
+
+
+def test_the_first_member_is_the_pipeline_of_its_seed_alone(english: Path, tmp_path: Path) -> None:
+    bank = [chain("I do n't know .", "PRON AUX PART VERB PUNCT"), chain("She sings", "PRON VERB")] * 6
+    config = SMALL.model_copy(update={"members": 2})
+    train_spacy(bank, bank[:2], config, tmp_path / "model", tmp_path / "scratch", seed=1)
+    same, another = ((tmp_path / "model" / path).read_bytes() for path in ("parser/model", "member2/parser/model"))
+    assert same == (english / "parser/model").read_bytes() != another
+
+
+def test_a_certainty_that_cannot_be_is_refused(english: Path) -> None:
+    with pytest.raises(ConfigError, match="certainty is 33; give 0 to 1"):
+        load(english, certainty=33)
+    with pytest.raises(ConfigError, match="has one member; train it with members: 2"):
+        load(english, certainty=0.5)

@@ -1,7 +1,8 @@
 """Encodes posts and responses as words, and responses as canonical ternary trees (X2Tree)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,8 @@ from espalier.corpora.records import Pair, Quarantined, words_of
 from espalier.datasets.dialogue.data import ARITY, DialogueData
 from espalier.datasets.encoding import Encoded, Encoding, Settings
 from espalier.datasets.vocabulary import UNK, WordVocabulary
+from espalier.io.hashing import seed_from
+from espalier.syntax.altered import right_chain, with_noise
 from espalier.syntax.dependency import Dependencies, mistake
 from espalier.syntax.depths import depths_by_length, depths_of_tree
 from espalier.syntax.projective import projectivize
@@ -35,6 +38,10 @@ class DialogueSettings(Settings):
     max_unknown: float = Field(1.0, ge=0, le=1)
     #: Whether a non-projective tree is made projective (`syntax/projective.py`); if not, its pair is quarantined.
     lift: bool = True
+    #: The trees of the corpus, or trees of the same words in which every word is the head of the next one.
+    trees: Literal["corpus", "right_chain"] = "corpus"
+    #: The probability that the head of a word, the root excepted, is drawn at random (`syntax/altered.py`).
+    noise: float = Field(0.0, ge=0, le=1)
 
     @model_validator(mode="after")
     def _bounds(self) -> Self:
@@ -58,17 +65,22 @@ class DialogueEncoding(Encoding[Pair, DialogueSettings, WordVocabulary, Dialogue
     def encode(
         self, records: Sequence[Pair], vocabulary: WordVocabulary, settings: DialogueSettings
     ) -> Encoded[DialogueData]:
-        """Encode the pairs that fit as ids and ternary trees. `facts["lifted"]` counts trees made projective."""
+        """Encode the pairs that fit as ids and ternary trees.
+
+        `facts["lifted"]` counts trees made projective. With other trees than the corpus's, `facts["moved"]` counts the
+        words whose head is not that of the corpus.
+        """
         columns: dict[str, list[npt.ArrayLike]] = {name: [] for name in DialogueData.COLUMNS}
-        ids, places, quarantined, lifted = list[str](), list[int](), list[Quarantined](), 0
+        ids, places, quarantined, facts = list[str](), list[int](), list[Quarantined](), Counter[str](lifted=0)
         for place, row in enumerate(records):
             words = [words_of(row, side) for side in SIDES]
             sides = [vocabulary.encode(side) for side in words]
             tree: Ternary | None = None
             reason = _out_of_bounds(sides, settings)
             if not reason:
-                tree, reason, lifts = _tree(row, words[1], settings.lift)
-                lifted += lifts > 0
+                tree, reason, changes = _tree(row, words[1], settings)
+                for name, count in changes.items():
+                    facts[name] += count
             if tree is None:
                 text = "\t".join(getattr(row, side) for side in SIDES)
                 quarantined.append(Quarantined(id=row.id, stage="canonicalize", reason=reason, text=text))
@@ -78,7 +90,7 @@ class DialogueEncoding(Encoding[Pair, DialogueSettings, WordVocabulary, Dialogue
             parts: tuple[npt.ArrayLike, ...] = (*sides, tree.words, tree.children.ravel())
             for name, value in zip(DialogueData.COLUMNS, parts, strict=True):
                 columns[name].append(value)
-        return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, {"lifted": lifted})
+        return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, facts)
 
     def counts(self, split: DialogueData) -> Mapping[str, float]:
         """The number of words of the responses, and the percentage of known words of each side."""
@@ -121,15 +133,21 @@ def _out_of_bounds(sides: Sequence[Sequence[int]], settings: DialogueSettings) -
     return "too many unknown words" if max(shares) > settings.max_unknown else ""
 
 
-def _tree(row: Pair, words: Sequence[str], lift: bool) -> tuple[Ternary | None, str, int]:
-    """The tree of the response or the reason for quarantine, and the number of lifted arcs."""
+def _tree(row: Pair, words: Sequence[str], settings: DialogueSettings) -> tuple[Ternary | None, str, dict[str, int]]:
+    """The tree of the response or the reason for quarantine, and what was changed, by name."""
     heads = tuple(map(int, row.target_heads.split()))
     if not heads:
-        return None, "no tree", 0
+        return None, "no tree", {}
     if len(heads) != len(words) or mistake(heads):
-        return None, "no single tree", 0
+        return None, "no single tree", {}
+    new = right_chain(len(heads)) if settings.trees == "right_chain" else heads
+    if settings.noise:
+        new = with_noise(new, settings.noise, seed=seed_from(row.id))
     blank = ("",) * len(heads)
-    tree, lifts = projectivize(Dependencies(tuple(words), blank, heads, blank))
-    if lifts and not lift:
-        return None, "not projective", 0
-    return ternary(tree.heads), "", lifts
+    tree, lifts = projectivize(Dependencies(tuple(words), blank, new, blank))
+    if lifts and not settings.lift:
+        return None, "not projective", {}
+    changes = {"lifted": int(lifts > 0)}
+    if new != heads:
+        changes["moved"] = sum(a != b for a, b in zip(heads, tree.heads, strict=True))
+    return ternary(tree.heads), "", changes

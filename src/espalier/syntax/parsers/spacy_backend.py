@@ -31,6 +31,8 @@ CONFIG: Final = "config.cfg"
 _TAGGERS: Final = frozenset({"tagger", "morphologizer"})
 _PARSERS: Final = frozenset({"parser", "beam_parser"})
 NEEDED: Final = _TAGGERS | _PARSERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
+#: The folders of the other members of a pipeline, before their number.
+MEMBER: Final = "member"
 #: The relation of a root. spaCy's own name is in capitals, whatever the treebank uses.
 ROOT: Final = "root"
 
@@ -41,6 +43,7 @@ def load(
     words: Literal["spacy", "jieba", "spaces", "penn"] | None = None,
     max_words: int = 200,
     batch: int = 64,
+    certainty: float = 0.0,
 ) -> SpacyParser:
     """Load a parser with a pipeline.
 
@@ -51,6 +54,8 @@ def load(
             words of the Penn treebank (`penn_words`). The default is the pipeline's tokenizer, or `cut_words` if that
             tokenizer would split Chinese into characters, as pipelines trained here do.
         max_words: longer sentences are refused as "too long".
+        certainty: a sentence whose heads are less certain than this, from 0 to 1, has no tree: see `agreement`. The
+            pipeline must have been trained with `members`.
 
     Raises:
         ConfigError: the pipeline does not exist or has neither tagger nor parser, or an option is invalid.
@@ -59,6 +64,8 @@ def load(
     for name, value in (("max_words", max_words), ("batch", batch)):
         if value < 1:
             raise ConfigError(f"{name} is {value}", where="spacy's options", remedy="give at least 1")
+    if not 0 <= certainty <= 1:
+        raise ConfigError(f"certainty is {certainty}", where="spacy's options", remedy="give 0 to 1")
     folder, name = _located(str(model))
     nlp = _loaded(folder)
     if words is None:
@@ -68,7 +75,13 @@ def load(
         parts.append(f"words by jieba {version('jieba')}")
     if words in ("spaces", "penn"):
         parts.append(f"words by {words}")
-    return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
+    if not certainty:
+        return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
+    members = [SpacyParser(_loaded(path), "", words, max_words, batch) for path in sorted(folder.glob(f"{MEMBER}*"))]
+    if not members:
+        raise ConfigError(f"{name} has one member", where="spacy's certainty", remedy="train it with members: 2")
+    parts.append(f"certainty {certainty}")
+    return SpacyParser(nlp, ", ".join(parts), words, max_words, batch, certainty, members)
 
 
 class _Meta(BaseModel):
@@ -94,12 +107,16 @@ class SpacyParser:
         words: Literal["spacy", "jieba", "spaces", "penn"] = "spacy",
         max_words: int = 200,
         batch: int = 64,
+        certainty: float = 0.0,
+        members: Sequence[SpacyParser] = (),
     ) -> None:
         self.signature = signature
         self._nlp = nlp
         self._words = words
         self._max_words = max_words
         self._batch = batch
+        self._certainty = certainty
+        self._members = members
         factories = _factories(nlp)
         self._universal = bool(factories & {"morphologizer", "attribute_ruler"})
         self._tagged = bool(factories & _TAGGERS)
@@ -117,6 +134,12 @@ class SpacyParser:
         docs = self._nlp.pipe((results[place] for place in places), batch_size=self._batch)
         for place, doc in zip(places, docs, strict=True):
             results[place] = self._parse_of(doc)
+        if self._members:
+            parsed = [place for place in places if not isinstance(results[place], Refused)]
+            words = [results[place].words for place in parsed]
+            for place, *others in zip(parsed, *(member.parse(words) for member in self._members), strict=True):
+                if agreement(results[place], others) < self._certainty:
+                    results[place] = Parse(results[place].words, results[place].tags)
         return results
 
     def _doc(self, sentence: Sentence) -> Doc | Refused:
@@ -165,6 +188,15 @@ class SpacyParser:
         labels = tuple(token.dep_ if head else ROOT for token, head in zip(doc, heads, strict=True))
         tree, _ = attach_roots(Dependencies(words, tags, heads, labels))
         return Parse(words, tags, "", tree.heads, tree.labels) if mistake(tree.heads) is None else NO_TREE
+
+
+def agreement(parse: Parse, others: Sequence[Parse | Refused]) -> float:
+    """How certain the heads of a sentence are: the share of its words that have the same head in every other parse."""
+    heads = [other.heads for other in others if isinstance(other, Parse)]
+    if len(heads) < len(others):
+        return 0.0
+    same = [all(own == other[word] for other in heads) for word, own in enumerate(parse.heads)]
+    return sum(same) / len(same)
 
 
 def one_sentence(vocab: Vocab, words: Sequence[str]) -> Doc:

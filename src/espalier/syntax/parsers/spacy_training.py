@@ -32,7 +32,7 @@ from espalier.io.files import atomic_file, atomic_folder
 from espalier.io.hashing import seed_from
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Parser, Refused
-from espalier.syntax.parsers.spacy_backend import SpacyParser, one_sentence, use_numpy
+from espalier.syntax.parsers.spacy_backend import MEMBER, SpacyParser, one_sentence, use_numpy
 from espalier.syntax.parsers.training_config import SpacyTraining, linear_schedule
 
 __all__ = ["SpacyTraining", "attachment", "train_spacy"]
@@ -72,8 +72,8 @@ def train_spacy(
         watch: called after each step with the steps done, the total steps, and a short note.
 
     Returns:
-        "uas", "las" and "tags" of the best epoch on dev, in percent over all words; "epoch": its number, from 1. The
-        best epoch has the highest sum of "las" and "tags".
+        Of the first member: "uas", "las" and "tags" of the best epoch on dev, in percent over all words; "epoch": its
+        number, from 1. The best epoch has the highest sum of "las" and "tags".
 
     Raises:
         DataError: there is no tree for training, or no dev tree for choosing an epoch.
@@ -89,7 +89,11 @@ def train_spacy(
             remedy="check its reader",
         )
     with _own_randomness():
-        return _train(learnt, judged, config, folder, scratch, seed, watch)
+        scores = _train(learnt, judged, config, folder, scratch, seed, watch)
+        for number in range(2, config.members + 1):
+            own = f"{MEMBER}{number}"
+            _train(learnt, judged, config, folder / own, scratch / own, seed_from(seed, own), watch)
+    return scores
 
 
 def _is_gold(parse: Parse, config: SpacyTraining) -> bool:

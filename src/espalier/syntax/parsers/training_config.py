@@ -89,6 +89,8 @@ class SpacyTraining(Strict):
     pieces: int = Field(3, ge=1, le=100_000)  # maxout_pieces of each layer
     hidden: int = Field(64, ge=1, le=100_000)  # hidden_width of the parser
     min_frequency: int = Field(5, ge=1, le=100_000)  # min_action_freq: rarer relations are learnt as `dep`
+    #: Pipelines, each trained with another seed. The first parses; the others say how certain it is (`certainty`).
+    members: int = Field(1, ge=1, le=10)
 
     def components(self) -> dict[str, dict[str, Any]]:
         """The components of the pipeline in order, each with its model under spaCy's names."""
