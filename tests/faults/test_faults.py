@@ -20,6 +20,7 @@ from harm import (
     an_odd_command,
     damaged_params,
 )
+from harm_calls import an_odd_call
 from harm_sources import a_corpus, an_archive
 
 #: Trials of each kind: a few, or with FAULTS=all very many.
@@ -34,6 +35,7 @@ KINDS: dict[str, tuple[Harm, int, int]] = {
     "odd commands": (an_odd_command, 8, 400),
     "archives": (an_archive, 6, 300),
     "corpora and treebanks": (a_corpus, 6, 300),
+    "calls from Python": (an_odd_call, 300, 4000),
 }
 
 

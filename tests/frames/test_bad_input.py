@@ -30,7 +30,6 @@ TALL = "春江花月夜"
             Format("1。1。1。") & Rhyme("AAA") & Acrostic("春月"),
             r"rhyme: unit 2 .* '月' \(ie\) does not rhyme with '春'",
         ),
-        (Format("2。2。") & Rhyme("AA", book="x"), "book: unknown book 'x'; allowed: cilin, mandarin, pingshui"),  # type: ignore[arg-type]
         (Tune("沁园"), "book: no books of rhymes and tunes are at hand; run dvc"),
         (Format("2。") & Syllables("2"), "format: format beside syllables"),
     ],

@@ -299,7 +299,7 @@ def test_a_slack_that_the_model_has_no_room_for_asks_for_a_frame(models: Path) -
 def test_an_option_that_cannot_be_is_named(lines: System, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         lines.compose([TEMPLATE], **options)
-    assert str(caught.value) == message
+    assert str(caught.value) == f"lines.compose, {message}"
 
 
 @pytest.mark.parametrize("name", ["gpt2", "verse", "plain"])
@@ -321,7 +321,5 @@ def test_a_parser_without_tags_is_named(models: Path) -> None:
 
 @pytest.mark.parametrize("value", [5, None, ["a dog"]])
 def test_an_input_that_is_no_text_is_named(lines: System, value: Any) -> None:
-    with pytest.raises(
-        ArgumentError, match=r"templates\[0\]: \w+ instead of a text; give a string or a TemplateRequest"
-    ):
+    with pytest.raises(ArgumentError, match=r"templates\[0\]: \w+( 5)? instead of str or TemplateRequest"):
         lines.compose([value])

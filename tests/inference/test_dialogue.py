@@ -120,7 +120,7 @@ def test_a_reply_that_a_cap_stops_says_so(tree: System) -> None:
 def test_an_option_that_cannot_be_is_one_line(tree: System, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         tree.reply([POST], **options)
-    assert str(caught.value) == message or str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"tree.reply, {message}")
 
 
 def test_children_are_for_trees(models: Path) -> None:
@@ -225,6 +225,6 @@ def test_replies_are_ranked_by_what_they_owe_to_the_post(models: Path, power: fl
 def test_without_posts_there_is_no_mutual_information(system: System) -> None:
     with pytest.raises(ArgumentError, match="has no posts to average over") as caught:
         system.reply([POST], mmi=0.5)
-    assert caught.value.where == "mmi"
+    assert str(caught.value.where).endswith(".reply, mmi")
     with pytest.raises(ArgumentError, match="mmi"):
         system.reply([POST], mmi=-1)

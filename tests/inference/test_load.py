@@ -198,8 +198,8 @@ def test_an_own_default_that_cannot_be_is_named_with_its_file_and_a_given_option
     for own, given, message in (
         ({"beam": 0}, {}, f"{folder}/system.json: options.paraphrase.beam: 0 is too small; at least 1"),
         ({"like": "a"}, {}, f"{folder}/system.json: options.paraphrase.like: model plain reads no tree; leave it out"),
-        ({"beam": 4}, {"n": 5}, "n: 5 texts of 4 beams; raise the beam to 5, or lower n"),
-        ({"beam": 4}, {"beam": 0}, "beam: 0 is too small; at least 1"),
+        ({"beam": 4}, {"n": 5}, "plain.paraphrase, n: 5 texts of 4 beams; raise the beam to 5, or lower n"),
+        ({"beam": 4}, {"beam": 0}, "plain.paraphrase, beam: 0 is too small; at least 1"),
     ):
         save_system(folder, settings, options={"paraphrase": own})
         with pytest.raises(ConfigError) as caught:

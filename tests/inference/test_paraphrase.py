@@ -157,7 +157,7 @@ def test_words_that_no_text_or_tree_can_have_are_named(writer: System, expander:
 def test_an_option_that_cannot_be_is_one_line(writer: System, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         writer.paraphrase([COOK], **options)
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"writer.paraphrase, {message}")
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_a_model_without_trees_does_not_load_a_parser_that_splits_texts_by_rules
 def test_an_option_that_cannot_be_is_named(plain: System, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         plain.paraphrase([COOK], **options)
-    assert str(caught.value) == message
+    assert str(caught.value) == f"plain.paraphrase, {message}"
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_a_whole_tree_is_kept_down_to_the_template_s_levels(writer: System) -> N
 def test_an_option_that_cannot_be_is_one_line(writer: System, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         writer.paraphrase([COOK], templates=[LONG], **options)
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"writer.paraphrase, {message}")
 
 
 def test_a_model_without_trees_or_without_a_parser_says_so(models: Path) -> None:

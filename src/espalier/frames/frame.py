@@ -13,16 +13,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from espalier.frames import judge
 from espalier.frames.melody import By, read_melody
+from espalier.io.calls import checked_call
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from espalier.frames.automaton import Automaton
     from espalier.frames.grammars import Notation
@@ -42,9 +43,11 @@ class Frame(ABC):
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in the order in which they were joined."""
 
+    @checked_call
     def __and__(self, other: Frame) -> Frame:
         return Rules((*self.rules, *other.rules))
 
+    @checked_call
     def check(self, text: str, books: CiBooks | None = None, parser: Parser | None = None) -> Report:
         """How well a text keeps the frame, and where it does not.
 
@@ -59,6 +62,7 @@ class Frame(ABC):
         """
         return judge.check(self.says(), text, books, parser)
 
+    @checked_call
     def automaton(self, books: CiBooks | None = None) -> Automaton[Any]:
         """What may follow in a text that keeps the frame, character by character.
 
@@ -67,6 +71,7 @@ class Frame(ABC):
         """
         return judge.automaton(self.says(), books)
 
+    @checked_call
     def processor(
         self, tokenizer: Any, max_new_tokens: int | None = None, books: CiBooks | None = None
     ) -> FrameProcessor:
@@ -84,6 +89,7 @@ class Frame(ABC):
 
         return FrameProcessor(automaton, tokenizer, max_new_tokens)
 
+    @checked_call
     def grammar(
         self,
         notation: Notation,
@@ -140,6 +146,7 @@ class Rules(Frame):
         return self.joined
 
 
+@checked_call
 def frame_of(values: Mapping[str, Any]) -> Frame:
     """The frame of rules that are given by the names of their fields: {"format": "5,5。", "rhyme": "A"}.
 
@@ -187,6 +194,7 @@ class Rule(Frame):
         return {name: value for name, value in values.items() if value is not None}
 
 
+@checked_call
 @dataclass(frozen=True)
 class Format(Rule):
     """The words of each clause, and the marks: counts ("5,5。7,5。") or a template ("_雨___，____#。").
@@ -201,16 +209,18 @@ class Format(Rule):
     marks: bool = True
 
     @classmethod
+    @checked_call
     def of_melody(
-        cls, path: Path, part: str | None = None, verse: int | str | None = None, by: By = "lyrics"
+        cls, path: str | Path, part: str | None = None, verse: int | str | None = None, by: By = "lyrics"
     ) -> Format:
         """The format of Chinese lyrics to a melody: a character for each syllable, and any marks or none.
 
         Args and errors as in `espalier.frames.melody.read_melody`.
         """
-        return cls(str(read_melody(path, part, verse, by)), marks=False)
+        return cls(str(read_melody(Path(path), part, verse, by)), marks=False)
 
 
+@checked_call
 @dataclass(frozen=True)
 class Rhyme(Rule):
     """Which units rhyme: one letter for each, "." for none. Without letters, all units rhyme.
@@ -231,6 +241,7 @@ class Rhyme(Rule):
         return super().said() | {"rhymes": True}
 
 
+@checked_call
 @dataclass(frozen=True)
 class Tones(Rule):
     """The tone of each word: 平 level, 仄 oblique, 中 either. Marks between the signs are those of the text.
@@ -244,6 +255,7 @@ class Tones(Rule):
     rare: bool | None = None
 
 
+@checked_call
 @dataclass(frozen=True)
 class Acrostic(Rule):
     """The first words of the sentences or, if there are more of them, of the clauses; in English the lines' letters."""
@@ -251,6 +263,7 @@ class Acrostic(Rule):
     acrostic: str
 
 
+@checked_call
 @dataclass(frozen=True, init=False)
 class Words(Rule):
     """Words that occur somewhere in the text, in any order; they may overlap."""
@@ -263,6 +276,7 @@ class Words(Rule):
         object.__setattr__(self, "words", words)
 
 
+@checked_call
 @dataclass(frozen=True)
 class Tune(Rule):
     """The format, the rhymes, the repeated lines and, on request, the tones of a ci tune (词牌).
@@ -285,6 +299,7 @@ class Tune(Rule):
     rare: bool | None = None
 
 
+@checked_call
 @dataclass(frozen=True)
 class Syllables(Rule):
     """The number of syllables of each line, in English: "5/7/5"."""
@@ -292,16 +307,18 @@ class Syllables(Rule):
     syllables: str
 
     @classmethod
+    @checked_call
     def of_melody(
-        cls, path: Path, part: str | None = None, verse: int | str | None = None, by: By = "lyrics"
+        cls, path: str | Path, part: str | None = None, verse: int | str | None = None, by: By = "lyrics"
     ) -> Syllables:
         """The syllables of English lyrics to a melody, a score in MusicXML.
 
         Args and errors as in `espalier.frames.melody.read_melody`.
         """
-        return cls(str(read_melody(path, part, verse, by)))
+        return cls(str(read_melody(Path(path), part, verse, by)))
 
 
+@checked_call
 @dataclass(frozen=True)
 class Meter(Rule):
     """The meter of each line, in English: "iambic pentameter", or one for each line with "/" between them."""
@@ -309,6 +326,7 @@ class Meter(Rule):
     meter: str
 
 
+@checked_call
 @dataclass(frozen=True)
 class Form(Rule):
     """A form by its name, such as "五言绝句" or "limerick" (`espalier.frames.forms`). It gives the other rules.
@@ -322,6 +340,7 @@ class Form(Rule):
     opening: int | None = None
 
 
+@checked_call
 @dataclass(frozen=True)
 class Template(Rule):
     """The top levels of a sentence's tree, with words or without: "(S (NP you) (VP) (.))" (`espalier.frames.trees`).

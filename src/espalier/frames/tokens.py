@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 
 from espalier.frames.trie import Level, Node, Tails
 from espalier.frames.utf8 import ASCII, FOLLOWS, LEADS, is_part, length
-from espalier.io.errors import ConfigError
+from espalier.io.calls import shown
+from espalier.io.errors import CallError, ConfigError
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +112,11 @@ def tokens_of(tokenizer: Any) -> Tokens:
     They are read once for each tokenizer.
 
     Raises:
+        CallError: it is no tokenizer.
         ConfigError: the tokenizer has no EOS, or a decoder that is not known.
     """
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise CallError(f"{shown(tokenizer)} instead of a tokenizer of transformers", where="tokenizer")
     if tokenizer not in _KNOWN:
         _KNOWN[tokenizer] = Tokens(list(_spelled(tokenizer)), _ends(tokenizer))
     return _KNOWN[tokenizer]

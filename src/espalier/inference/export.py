@@ -6,14 +6,22 @@ import shutil
 from pathlib import Path
 
 from espalier.inference.folder import CARD, CHECKSUMS, POSTS, SYSTEM, Added, read_system, save_system, write_checksums
+from espalier.io.calls import checked_call
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.models.serialization import HUB_SHAPE, SHAPE, load_model, save_model, weights_files, weights_of
 from espalier.syntax.parsers.registry import export_parser
 
 
+@checked_call
 def export_system(
-    folder: Path, out: Path, card: str = "", *, bfloat16: bool = False, hub: bool = False, added: Added | None = None
+    folder: str | Path,
+    out: str | Path,
+    card: str = "",
+    *,
+    bfloat16: bool = False,
+    hub: bool = False,
+    added: Added | None = None,
 ) -> None:
     """Copy a trained model, its parser and its expander into a new folder, and check that the models load.
 
@@ -30,6 +38,7 @@ def export_system(
     Raises:
         ArtifactError: `out` is not empty or lies in `folder`, a part is missing or damaged, or `out` cannot be written.
     """
+    folder, out = Path(folder), Path(out)
     weights_of(folder)  # trained at all
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ArtifactError("is not an empty folder", where=out, remedy="name a new one")

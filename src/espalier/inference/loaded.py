@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from espalier.datasets.encoding import Settings, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.folder import SYSTEM, read_system, restorable, verify_checksums
-from espalier.io.errors import ArtifactError, ConfigError, DataError, EspalierError
+from espalier.io.calls import checked_call
+from espalier.io.errors import ArgumentError, ArtifactError, ConfigError, DataError, EspalierError
 from espalier.io.files import read_json
 from espalier.io.validation import first_mistake
 from espalier.models.registry import ARCHITECTURES
@@ -55,11 +56,9 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         expander: str | Path | Self | None = None,
         device: str | torch.device | None = None,
     ) -> None:
-        import torch
-
         from espalier.models.serialization import load_model, shape_of
 
-        folder = Path(folder)
+        folder, self.device = Path(folder), _device(device)
         if not folder.is_dir():
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
         with restorable(folder):
@@ -75,7 +74,6 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
                 place, what = first_mistake(error)
                 where = f"{folder / SYSTEM}: settings.{place}"
                 raise ArtifactError(what, where=where, remedy="train or export the model again") from error
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.model: Any = model.to(self.device)
         self.name, self.templates = folder.resolve().name, description.templates
         self.options, self.described_in = description.options, folder / SYSTEM
@@ -151,6 +149,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
             return type(self)(self._expander, device=self.device)
         return self._expander
 
+    @checked_call
     def parse(self, texts: Sequence[Sentence], names: Sequence[str]) -> list[Parse | EspalierError]:
         """The parses of texts, lower-cased if the model is; errors for texts that cannot be parsed.
 
@@ -159,7 +158,12 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         Args:
             texts: texts, or lists of words.
             names: names of the texts in errors.
+
+        Raises:
+            ArgumentError: there are more names than texts, or fewer.
         """
+        if len(names) != len(texts):
+            raise ArgumentError(f"{len(names)} names of {len(texts)} texts", where="names", remedy="give each its own")
         lower = getattr(self.vocabulary, "lower", False)
         given = [text.lower() if lower and isinstance(text, str) else text for text in texts]
         parses = (self._splitter or self.parser).parse(given) if given else []
@@ -181,6 +185,19 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         if getattr(self.settings, "trees", True) or not isinstance(self._parser, str | Path):
             return None
         return load_splitter(Path(self._parser))
+
+
+def _device(given: str | torch.device | None) -> torch.device:
+    """A device; None means a GPU if there is one. An ArgumentError if there is no such device."""
+    import torch
+
+    try:
+        device = torch.device(given or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.zeros(1, device=device).item()  # which a device without memory, "meta", refuses
+    except (RuntimeError, AssertionError) as error:  # the latter from a torch without CUDA
+        what = f"'{given}': {str(error).splitlines()[0][:60]}"
+        raise ArgumentError(what, where="device", remedy="give cpu, or cuda where there is a GPU") from error
+    return device
 
 
 def _require_plugins(folder: Path, shape: Path) -> None:

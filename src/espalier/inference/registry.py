@@ -6,12 +6,14 @@ To add a service: `SERVICES["rhyme"] = Service("verse", "a model of verse", "my.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from espalier.inference import requests as asked
-from espalier.io.errors import ConfigError
+from espalier.io.calls import kind_of, require_kind
+from espalier.io.errors import CallError, ConfigError
 from espalier.io.registry import Registry, imported
 
 if TYPE_CHECKING:
@@ -49,6 +51,18 @@ class Service(Generic[Settings, Network]):
     def fits(self, encoding: str, network: Network) -> bool:
         """Whether a model with this encoding and these settings offers the service."""
         return encoding == self.encoding and self.serves(network)
+
+    def require_options(self, given: Mapping[str, object]) -> None:
+        """Raise a CallError if an option is unknown or of another type. Those of a function are not all known."""
+        writer = imported("writer", self.writer, where="SERVICES")
+        _, *own = inspect.signature(writer).parameters.values()  # the first is the system
+        known = {each.name: writer for each in own if each.kind is not each.VAR_KEYWORD}
+        known |= dict.fromkeys(inspect.signature(self.options).parameters, self.options)
+        for name, value in given.items():
+            if name in known:
+                require_kind("", name, value, kind_of(known[name], name))
+            elif known:
+                raise CallError.unknown("option", name, known)
 
     def open(self, system: LoadedModel[Any, Any, Any], **options: Any) -> Writer[Any, Any, Any]:
         """A writer for this system.

@@ -17,7 +17,8 @@ from espalier.decoding.bounds import (
     MAX_TEMPERATURE,
     MAX_TOP_K,
 )
-from espalier.inference.writer import MAX_TEXTS, ArgumentError, require_range
+from espalier.inference.writer import MAX_TEXTS, ArgumentError
+from espalier.io.calls import checked_call, require_range
 
 #: How many of the most frequent templates a text is paraphrased under where none is given.
 TEMPLATES = 3
@@ -54,6 +55,7 @@ def require_options(kind: type[Any], given: Mapping[str, Any]) -> None:
 # --- Inputs. Errors refer to one by its `name`, such as "posts.txt, row 3" --------------------------------------------
 
 
+@checked_call
 @dataclass(frozen=True)
 class VerseRequest:
     """A format, or what defines one: a tune or tones."""
@@ -76,6 +78,7 @@ class VerseRequest:
     ] = None
 
 
+@checked_call
 @dataclass(frozen=True)
 class CheckRequest:
     """A text, and the rules that it should keep (`espalier.frames`)."""
@@ -101,6 +104,7 @@ class CheckRequest:
     name: str = "text"
 
 
+@checked_call
 @dataclass(frozen=True)
 class PairRequest:
     """A text to paraphrase, and optionally its own template."""
@@ -112,6 +116,7 @@ class PairRequest:
     name: str = "text"
 
 
+@checked_call
 @dataclass(frozen=True)
 class Post:
     """A post to reply to."""
@@ -120,6 +125,7 @@ class Post:
     name: str = "post"
 
 
+@checked_call
 @dataclass(frozen=True)
 class TemplateRequest:
     """A text whose structure is the template, or a structure itself, or a text with a structure in place of its own."""
@@ -136,6 +142,7 @@ class TemplateRequest:
     ] = ""
 
 
+@checked_call
 @dataclass(frozen=True)
 class SampleRequest:
     """The beginning of a text."""
@@ -156,6 +163,7 @@ _CANDIDATES = "With strict: the number of candidates, from two beams and samples
 Candidates = Annotated[int | None, Option(f"{_CANDIDATES}; default: {CANDIDATES}.", 1, MAX_CANDIDATES)]
 
 
+@checked_call
 @dataclass(frozen=True)
 class Options:
     """The options of a service, of which `n` and `beam` are the best texts of a search and its beams."""
@@ -176,6 +184,7 @@ class Options:
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
+@checked_call
 @dataclass(frozen=True)
 class SamplingOptions(Options):
     """Options of services that draw their texts, or search for them."""
@@ -193,6 +202,7 @@ class SamplingOptions(Options):
             raise ArgumentError(f"{self.temperature} is no temperature", where="temperature", remedy=remedy)
 
 
+@checked_call
 @dataclass(frozen=True)
 class VerseOptions(SamplingOptions):
     """Options of `generate` and `polish`."""
@@ -210,6 +220,7 @@ class VerseOptions(SamplingOptions):
             raise ArgumentError("free texts keep no rhymes or tones", where="free", remedy="leave out book and tone")
 
 
+@checked_call
 @dataclass(frozen=True)
 class CheckOptions(Options):
     """Options of `check`."""
@@ -223,6 +234,7 @@ class CheckOptions(Options):
     rare: Annotated[bool, Option("Rare readings of Mandarin count.")] = False
 
 
+@checked_call
 @dataclass(frozen=True)
 class GrammarOptions(CheckOptions):
     """Options of `grammar`."""
@@ -240,6 +252,7 @@ class GrammarOptions(CheckOptions):
     ] = 1
 
 
+@checked_call
 @dataclass(frozen=True)
 class ComposeOptions(SamplingOptions):
     """Options of `compose`."""
@@ -247,11 +260,13 @@ class ComposeOptions(SamplingOptions):
     frame: Annotated[bool, Option("Make each text exactly as long as the template.")] = False
 
 
+@checked_call
 @dataclass(frozen=True)
 class SampleOptions(SamplingOptions):
     """Options of `sample`."""
 
 
+@checked_call
 @dataclass(frozen=True)
 class GranularityOptions(Options):
     """Options of `granularity`."""
@@ -260,6 +275,7 @@ class GranularityOptions(Options):
     length_power: LengthPower = 0.0
 
 
+@checked_call
 @dataclass(frozen=True)
 class PlainParaphraseOptions(GranularityOptions):
     """Options of `paraphrase` by models that read only texts."""
@@ -267,6 +283,7 @@ class PlainParaphraseOptions(GranularityOptions):
     n: Best = 1
 
 
+@checked_call
 @dataclass(frozen=True)
 class ExpandOptions(Options):
     """Options of `expand`. Templates are those for texts without their own."""
@@ -279,6 +296,7 @@ class ExpandOptions(Options):
     n: Best = 1
 
 
+@checked_call
 @dataclass(frozen=True)
 class ParaphraseOptions(ExpandOptions):
     """Options of `paraphrase` by models that read trees; `n` counts the texts of each template."""
@@ -302,6 +320,7 @@ class ParaphraseOptions(ExpandOptions):
             raise ArgumentError(f"{self.n} texts of {self.candidates} candidates", where="n", remedy=remedy)
 
 
+@checked_call
 @dataclass(frozen=True)
 class ReplyOptions(Options):
     """Options of `reply`."""

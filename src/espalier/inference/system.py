@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from espalier.inference.loaded import LoadedModel
 from espalier.inference.registry import SERVICES, Service, service, services_of
 from espalier.inference.released import folder_of
 from espalier.inference.results import Likelihood
-from espalier.inference.writer import ArgumentError, CallError
+from espalier.inference.writer import ArgumentError, called
+from espalier.io.calls import checked_call
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.io.validation import check_options
 from espalier.syntax.parse import columns_of
@@ -47,10 +47,6 @@ if TYPE_CHECKING:
     from espalier.inference.writer import Writer
     from espalier.models.contract import Model
     from espalier.syntax.parsers.parser import Parser
-
-
-#: What Python says of a keyword argument that a class or function does not have.
-UNEXPECTED: Final = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def likelihoods(system: LoadedModel[Any, Any, Any], records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
@@ -139,6 +135,7 @@ def _parsed(records: Sequence[Record], system: LoadedModel[Any, Any, Any]) -> li
     return rows
 
 
+@checked_call
 def load(
     folder: str | Path,
     *,
@@ -176,14 +173,17 @@ class System(LoadedModel[Any, Any, Any]):
         serves = ", ".join(services_of(self.encoding, self.model.config)) or "likelihood"
         return f"<System {self.name} of {self.encoding}: {serves}; on {self.device}>"
 
+    @checked_call
     def generate(self, formats: Sequence[str | VerseRequest], **options: Any) -> list[Poem]:
         """Poems in formats such as "5,5。7,5。" or "_雨___，____到。". Options are the fields of `VerseOptions`."""
         return self.answer("generate", formats, **options)
 
+    @checked_call
     def polish(self, templates: Sequence[str | VerseRequest], **options: Any) -> list[Poem]:
         """Like `generate`, for formats that keep some words."""
         return self.answer("polish", templates, **options)
 
+    @checked_call
     def paraphrase(self, texts: Sequence[str | PairRequest], **options: Any) -> list[Paraphrase]:
         """Paraphrases of texts. Options are the fields of `ParaphraseOptions`, whose templates guide the texts.
 
@@ -191,10 +191,12 @@ class System(LoadedModel[Any, Any, Any]):
         """
         return self.answer("paraphrase", texts, **options)
 
+    @checked_call
     def expand(self, texts: Sequence[str | PairRequest], **options: Any) -> list[Expansion]:
         """Whole trees for paraphrases of texts under templates. Options are the fields of `ExpandOptions`."""
         return self.answer("expand", texts, **options)
 
+    @checked_call
     def granularities(self, texts: Sequence[str | PairRequest], **options: Any) -> list[TextGranularity]:
         """The granularity of each piece of texts and of their paraphrases, in each layer of C-DNPG.
 
@@ -202,18 +204,22 @@ class System(LoadedModel[Any, Any, Any]):
         """
         return self.answer("granularity", texts, **options)
 
+    @checked_call
     def compose(self, templates: Sequence[str | TemplateRequest], **options: Any) -> list[Composition]:
         """Texts under the structures of templates (SAT). Options are the fields of `ComposeOptions`."""
         return self.answer("compose", templates, **options)
 
+    @checked_call
     def sample(self, prompts: Sequence[str | SampleRequest] = ("",), **options: Any) -> list[Sample]:
         """Texts of a model that reads nothing but their beginning (GPT2). Options are the fields of `SampleOptions`."""
         return self.answer("sample", prompts, **options)
 
+    @checked_call
     def reply(self, posts: Sequence[str | Post], **options: Any) -> list[Reply]:
         """Replies to posts, the best first. Options are the fields of `ReplyOptions`."""
         return self.answer("reply", posts, **options)
 
+    @checked_call
     def likelihood(self, records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
         """The likelihood of the targets of records.
 
@@ -226,6 +232,7 @@ class System(LoadedModel[Any, Any, Any]):
         """
         return likelihoods(self, records)
 
+    @checked_call
     def encode(self, records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
         """Encode records.
 
@@ -239,6 +246,7 @@ class System(LoadedModel[Any, Any, Any]):
         """
         return encoded(self, records)
 
+    @checked_call
     def push_to_hub(self, repository: str, *, private: bool = False, token: str | None = None) -> str:
         """Upload the model with its parts to the Hugging Face Hub, where `espalier.load("user/name")` finds it.
 
@@ -258,6 +266,7 @@ class System(LoadedModel[Any, Any, Any]):
 
         return push(self.described_in.parent, repository, private=private, token=token)
 
+    @checked_call
     def answer(self, name: str, inputs: Sequence[Any], **options: Any) -> list[Any]:
         """The results of any service in `SERVICES`.
 
@@ -265,8 +274,10 @@ class System(LoadedModel[Any, Any, Any]):
             ConfigError: the model does not offer the service, or an option is invalid.
             EspalierError: the first input that cannot be answered.
         """
-        return self.writer(name, **options).answers(inputs)
+        with called(f"{self.name}.{name}"):
+            return self.writer(name, **options).answers(inputs)
 
+    @checked_call
     def writer(self, name: str, **options: Any) -> Writer[Any, Any, Any]:
         """A service with fixed options. It tells which inputs cannot be answered, and answers one batch at a time.
 
@@ -278,19 +289,15 @@ class System(LoadedModel[Any, Any, Any]):
         """
         own, chosen = self.options.get(name, {}), self.require(name)
         try:
+            chosen.require_options(options)
             return chosen.open(self, **{**own, **options})
-        except TypeError as error:
-            unknown = UNEXPECTED.search(str(error))
-            if unknown is None or unknown[1] not in options:
-                raise
-            allowed = [field.name for field in fields(chosen.options)]
-            raise CallError.unknown("option", unknown[1], allowed, where=f"{self.name}.{name}") from error
         except ArgumentError as error:
             if error.where not in own.keys() - options.keys():
                 raise
             where = f"{self.described_in}: options.{name}.{error.where}"
             raise ConfigError(error.what, where=where, remedy=error.remedy) from error
 
+    @checked_call
     def require(self, name: str) -> Service[Any, Any]:
         """Look up a service of the model.
 

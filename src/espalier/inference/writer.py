@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from espalier.decoding.bounds import PREFIXES
-from espalier.io.errors import ConfigError, EspalierError
+from espalier.io.calls import shown
+from espalier.io.errors import ArgumentError as ArgumentError
+from espalier.io.errors import CallError as CallError
+from espalier.io.errors import EspalierError
 
 if TYPE_CHECKING:
     from espalier.inference.loaded import LoadedModel
@@ -28,14 +31,6 @@ MAX_TEXTS = 10_000
 
 class InferenceWarning(UserWarning):
     """A warning that a request is answered differently than the caller may expect."""
-
-
-class ArgumentError(ConfigError):
-    """An invalid argument of a call. `where` is the name of the argument."""
-
-
-class CallError(ArgumentError, TypeError):
-    """An argument of a call that is of the wrong type, or unknown."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +70,8 @@ class Writer(ABC, Generic[Request, Job, Result]):
         if isinstance(value, self.request_type):
             return value
         if not isinstance(value, str):
-            what, wanted = type(value).__name__, self.request_type.__name__
-            raise CallError(f"{what} instead of a text", where=name, remedy=f"give a string or a {wanted}")
+            wanted = f"give a string or a {self.request_type.__name__}"
+            raise CallError(f"{shown(value)} instead of a text", where=name, remedy=wanted)
         made: Request = self.request_type(value, name=name)
         return made
 
@@ -106,7 +101,7 @@ class Writer(ABC, Generic[Request, Job, Result]):
         if isinstance(inputs, str | bytes) or not isinstance(inputs, Sequence):
             wanted = f"give a list of strings or of {self.request_type.__name__}"
             remedy = f"{wanted}: [{inputs!r}]" if isinstance(inputs, str) else wanted
-            raise CallError(f"{type(inputs).__name__} instead of a list", where=self.inputs, remedy=remedy)
+            raise CallError(f"{shown(inputs)} instead of a list", where=self.inputs, remedy=remedy)
         requests = [self.request(value, f"{self.inputs}[{place}]") for place, value in enumerate(inputs)]
         jobs, errors = parted(self.read(requests))
         if errors:
@@ -157,12 +152,14 @@ def note_unknown(words: Iterable[str], model: str, name: str = "", *, read: str 
         warnings.warn(said, InferenceWarning, stacklevel=2)
 
 
-def require_range(name: str, value: float, minimum: float | None, maximum: float | None = None) -> None:
-    """Raise an ArgumentError unless `minimum` <= value <= `maximum`; a bound that is None is not checked."""
-    if minimum is not None and not value >= minimum:
-        raise ArgumentError(f"{value} is too small", where=name, remedy=f"at least {minimum}")
-    if maximum is not None and value > maximum:
-        raise ArgumentError(f"{value} is too large", where=name, remedy=f"at most {maximum:,}")
+@contextmanager
+def called(method: str) -> Iterator[None]:
+    """Let an error about an argument in this context name the method that was called."""
+    try:
+        yield
+    except ArgumentError as error:
+        where = method if error.where is None else f"{method}, {error.where}"
+        raise type(error)(error.what, where=where, remedy=error.remedy) from error
 
 
 @contextmanager

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
+#: The most characters of what is wrong, and of where, in the line of an error.
+LONGEST = 1000
+
 
 class EspalierError(Exception):
     """An error that a user can correct. The command line prints it as one line and exits with status 1.
@@ -17,7 +20,8 @@ class EspalierError(Exception):
 
     def __init__(self, what: str, *, where: str | Path | None = None, remedy: str | None = None) -> None:
         self.what, self.where, self.remedy = what, where, remedy
-        parts = [f"{where}: " if where is not None else "", what, f"; {remedy}" if remedy else ""]
+        place = f"{str(where)[:LONGEST]}: " if where is not None else ""
+        parts = [place, what[:LONGEST], f"; {remedy}" if remedy else ""]
         super().__init__(" ".join("".join(parts).split()))
 
 
@@ -41,7 +45,17 @@ class ConfigError(EspalierError):
     def unknown(cls, kind: str, name: str, allowed: Iterable[str], *, where: str | None = None) -> Self:
         """The error for a name that does not exist. It lists the valid names."""
         names = sorted(allowed)
-        return cls(f"unknown {kind} '{name}'", where=where, remedy=f"allowed: {', '.join(names) or '(none defined)'}")
+        return cls(
+            f"unknown {kind} '{name[:80]}'", where=where, remedy=f"allowed: {', '.join(names) or '(none defined)'}"
+        )
+
+
+class ArgumentError(ConfigError, ValueError):
+    """An invalid argument of a call. `where` is the name of the argument."""
+
+
+class CallError(ArgumentError, TypeError):
+    """An argument of a call that is of the wrong type, or unknown."""
 
 
 class DataError(EspalierError):

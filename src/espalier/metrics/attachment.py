@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -70,6 +71,7 @@ def _equal(reference: Sequence[object], prediction: Sequence[object]) -> NDArray
     return np.array([one == other for one, other in zip(reference, prediction, strict=True)], dtype=bool)
 
 
+@checked_call
 @dataclass(frozen=True)
 class Attachment(Family[Parses]):
     """Attachment of words.

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -187,6 +188,7 @@ def length_metrics(**more: object) -> tuple[Metric, ...]:
     )
 
 
+@checked_call
 class Bleu(Family[Pairs]):
     """BLEU against the reference, with the length ratio and the brevity penalty."""
 
@@ -200,6 +202,7 @@ class Bleu(Family[Pairs]):
         return bleu_metric("bleu"), *length_metrics()
 
 
+@checked_call
 class SourceBleu(Family[Pairs]):
     """BLEU against the source."""
 

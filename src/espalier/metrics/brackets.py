@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -174,6 +175,7 @@ def _metrics(prefix: str, start: int, protocol: str, words: str, undefined: str)
     )
 
 
+@checked_call
 class Brackets(Family[Parses]):
     """Brackets of constituency trees, times 100."""
 

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, require_lengths, share_of, signature_of
@@ -137,6 +138,7 @@ def _metrics() -> tuple[Metric, ...]:
     )
 
 
+@checked_call
 class Defects(Family[Pairs]):
     """Countable defects."""
 

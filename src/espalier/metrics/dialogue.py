@@ -25,6 +25,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bleu import bleu_metric, bleu_statistics, bleu_statistics_all, length_metrics, library_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.distinct import WORDS_MACRO, WORDS_POOLED, distinct_statistics, pooled_shares
@@ -84,6 +85,7 @@ def library_scores(seeds: Iterable[Texts]) -> dict[str, float]:
 # --- Families --------------------------------------------------------------------------------------------------------
 
 
+@checked_call
 class ReplyBleu(Family[Replies]):
     """BLEU of each row."""
 
@@ -98,6 +100,7 @@ class ReplyBleu(Family[Replies]):
         return bleu_metric("bleu", **first), *length_metrics(**first)
 
 
+@checked_call
 class AllBleu(Family[Replies]):
     """BLEU against all references of a post."""
 
@@ -111,6 +114,7 @@ class AllBleu(Family[Replies]):
         return (_multi_bleu("bleu_all", replies="first"),)
 
 
+@checked_call
 @dataclass(frozen=True)
 class ListBleu(Family[Replies]):
     """BLEU of all replies to a post.
@@ -130,6 +134,7 @@ class ListBleu(Family[Replies]):
         return (_multi_bleu("bleu_list", replies=f"each-of-{self.size}"),)
 
 
+@checked_call
 class BestBleu(ListBleu):
     """BLEU of the reply with the best sentence BLEU, of so many."""
 
@@ -143,6 +148,7 @@ class BestBleu(ListBleu):
         return (_multi_bleu("bleu_best", replies=f"oracle-of-{self.size}", by="sentence-bleu"),)
 
 
+@checked_call
 @dataclass(frozen=True)
 class ReplyDistinct(Family[Replies]):
     """Distinct-n of the best replies.
@@ -162,6 +168,7 @@ class ReplyDistinct(Family[Replies]):
         return WORDS_POOLED if self.pooled else WORDS_MACRO
 
 
+@checked_call
 @dataclass(frozen=True)
 class ReplyPerplexity(Family[Replies]):
     """The perplexity of references.
@@ -195,6 +202,7 @@ class ReplyPerplexity(Family[Replies]):
         )
 
 
+@checked_call
 class Recall(Family[Replies]):
     """Whether the true reply ranks first of ten."""
 
@@ -222,6 +230,7 @@ def _reply_metric(key: str, column: int, given: int = _POSTS, undefined: str = "
     return Metric(key, ratio(column, given), signature, undefined)
 
 
+@checked_call
 class ReplyShares(Family[Replies]):
     """Whole, grammatical, copied, commonest and empty replies, and their words."""
 

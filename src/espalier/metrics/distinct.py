@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bleu import ngrams
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -138,6 +139,7 @@ WORDS_POOLED = tuple(
 )
 
 
+@checked_call
 @dataclass(frozen=True)
 class Distinct(Family[Verses]):
     """Distinct-n of verse.

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -78,6 +79,7 @@ def expansion_statistics(references: Sequence[str], predicted: Sequence[str], de
     return counts
 
 
+@checked_call
 class Template(Family[Trees]):
     """Kept templates."""
 
@@ -96,6 +98,7 @@ class Template(Family[Trees]):
         return template_statistics(trees.references if trees.templates is None else trees.templates, trees.hypotheses)
 
 
+@checked_call
 @dataclass(frozen=True)
 class Expansion(Family[Trees]):
     """Equality, size and leaves of expanded trees.

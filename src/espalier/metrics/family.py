@@ -8,8 +8,12 @@ from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, Union, get_a
 
 import numpy as np
 
+from espalier.io.calls import checked_call, require_kind, require_range
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.metric import Metric, Score, scores
+
+#: The most resamples of an interval.
+MAX_RESAMPLES: Final = 1_000_000
 
 T = TypeVar("T")
 _Own = TypeVar("_Own", bound="Family[Any]")
@@ -44,6 +48,12 @@ class Family(ABC, Generic[T]):
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics computed from sums of these rows. Without settings, a class attribute."""
 
+    @classmethod
+    def reads(cls) -> object:
+        """The type of the texts that it is computed from; a type variable if the class does not say."""
+        bases = (base for own in cls.__mro__ for base in vars(own).get("__orig_bases__", ()))
+        return next(get_args(base)[0] for base in bases if get_origin(base) is Family)
+
     @property
     def key(self) -> str:
         """The name and the settings, such as "format:songci". It heads the columns of the family in tables of segments.
@@ -73,11 +83,22 @@ class Family(ABC, Generic[T]):
         return cls(**values)
 
 
+@checked_call
 def statistics_of(families: Iterable[Family[T]], texts: T) -> dict[Family[Any], Array]:
-    """The statistics of several families of the same texts."""
-    return {family: family.statistics(texts) for family in families}
+    """The statistics of several families of the same texts.
+
+    Raises:
+        CallError: a family is computed from texts of another type.
+    """
+    found = dict[Family[Any], Array]()
+    for family in families:
+        require_kind("statistics_of", "families", family, Family)
+        require_kind(type(family).__name__, "texts", texts, family.reads())
+        found[family] = family.statistics(texts)
+    return found
 
 
+@checked_call
 def family_scores(
     statistics: Mapping[Family[Any], Array],
     *,
@@ -93,8 +114,11 @@ def family_scores(
         groups: one label per segment, as in `scores`.
 
     Raises:
+        ArgumentError: the seed or the number of resamples is too small or too large.
         EspalierError: `groups` and the statistics differ in length.
     """
+    require_range("family_scores, seed", seed, 0)
+    require_range("family_scores, resamples", resamples, 0, MAX_RESAMPLES)
     results: dict[str, Score] = {}
     for family, rows in statistics.items():
         results |= scores(family.metrics, rows, seed=seed, resamples=resamples, groups=groups)
@@ -154,6 +178,7 @@ PARTS: Final[Mapping[str, Literal["formats", "pairs"]]] = {
 _NONE: Final = {"formats": "no text of a format that is", "pairs": "no pair is"}
 
 
+@checked_call
 @dataclass(frozen=True)
 class Part(Family[tuple[Sequence[bool], Array]]):
     """A family for the segments of a part alone. Its metrics have the part's name at their end.
@@ -192,6 +217,7 @@ class Part(Family[tuple[Sequence[bool], Array]]):
         )
 
 
+@checked_call
 def by_part(statistics: Mapping[Family[Any], Array], parts: Mapping[str, Sequence[bool]]) -> dict[Family[Any], Array]:
     """For each part, the statistics of every family with zeros outside the part.
 

@@ -30,6 +30,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import ConfigError
 from espalier.metrics.bleu import bleu_statistics, corpus_bleu, sacrebleu
 from espalier.metrics.bootstrap import Array
@@ -138,6 +139,7 @@ def _tokens_13a(text: str) -> str:
 # --- Metrics ---------------------------------------------------------------------------------------------------------
 
 
+@checked_call
 @dataclass(frozen=True)
 class Released(Family[Pairs]):
     """The protocol of the code.
@@ -180,6 +182,7 @@ class Released(Family[Pairs]):
         return (*rest, ibleu)
 
 
+@checked_call
 @dataclass(frozen=True)
 class Paper(Family[Pairs]):
     """The protocol of the text.
@@ -239,6 +242,7 @@ def _weighted(bleu: Aggregate, self_bleu: Aggregate, alpha: float) -> Aggregate:
     return lambda sums: alpha * bleu(sums) - (1 - alpha) * self_bleu(sums)
 
 
+@checked_call
 class Copies(Family[Pairs]):
     """Copied sources, and the length of outputs."""
 

@@ -20,6 +20,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -117,6 +118,7 @@ def deviation_metrics(seeds: int, samples: int) -> tuple[Metric, ...]:
     )
 
 
+@checked_call
 @dataclass(frozen=True)
 class Integrity(Family[Verses]):
     """Integrity of verses with `marks`, or, if `seeds` and `samples` are given, its deviations over samples.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, share_of, signature_of
@@ -40,6 +41,7 @@ def literal_statistics(templates: Sequence[str], texts: Sequence[str], language:
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
+@checked_call
 class Literals(Family[Verses]):
     """Kept words, of verses with templates."""
 

@@ -20,6 +20,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
@@ -110,6 +111,7 @@ def _match(
     return unmatched[::-1], remaining
 
 
+@checked_call
 @dataclass(frozen=True)
 class Meteor(Family[Pairs]):
     """METEOR.

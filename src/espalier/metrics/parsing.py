@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.attachment import Attachment
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.brackets import Brackets
@@ -41,6 +42,7 @@ def parsing_scores(
     return family_scores(statistics_of(families, parses), seed=seed, resamples=resamples)
 
 
+@checked_call
 @dataclass(frozen=True)
 class Tags(Family[Parses]):
     """Accuracy of tags.

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -59,6 +60,7 @@ METRICS = (
 )
 
 
+@checked_call
 @dataclass(frozen=True)
 class Perplexity(Family[Verses]):
     """The perplexities of verse.
@@ -81,6 +83,7 @@ class Perplexity(Family[Verses]):
         return on_split(METRICS, self.split)
 
 
+@checked_call
 class PairPerplexity(Family[Pairs]):
     """The perplexity of paraphrases' references."""
 

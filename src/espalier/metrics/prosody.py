@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, share_of, signature_of
@@ -145,6 +146,7 @@ def _metrics() -> tuple[Metric, ...]:
     )
 
 
+@checked_call
 class Prosody(Family[Verses]):
     """Rhyme and tone accuracy of ci, of verses with tunes and books."""
 

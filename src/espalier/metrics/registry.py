@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import ConfigError, EspalierError, said_by
 from espalier.io.registry import Registry
 from espalier.metrics.bootstrap import Array
@@ -116,6 +117,7 @@ class Tabled(Protocol):
         """One row per text."""
 
 
+@checked_call
 @dataclass(frozen=True)
 class Own(Family[Tabled]):
     """A user's own family.

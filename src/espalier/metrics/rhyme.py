@@ -27,6 +27,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
@@ -218,6 +219,7 @@ def rhyme_metrics(language: Language, *, rule: Rule = "strict", shuffle_seed: in
     )
 
 
+@checked_call
 @dataclass(frozen=True)
 class Rhyme(Family[Verses]):
     """Rhyme accuracy.
@@ -243,6 +245,7 @@ class Rhyme(Family[Verses]):
         return rhyme_statistics(verses.references, texts, verses.rhymes, language=self.language, rule=self.rule)
 
 
+@checked_call
 @dataclass(frozen=True)
 class ShuffledRhyme(Rhyme):
     """The chance baseline: rhyme accuracy of texts whose last words are shuffled.

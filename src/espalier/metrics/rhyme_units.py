@@ -21,6 +21,7 @@ from itertools import combinations
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, f1, ratio, signature_of
@@ -89,6 +90,7 @@ def unit_statistics(
     return statistics
 
 
+@checked_call
 @dataclass(frozen=True)
 class RhymeUnits(Family[Verses]):
     """Both readings of overlapping units."""

@@ -20,6 +20,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.imports import nltk_module
 from espalier.metrics.bleu import matches, ngrams
 from espalier.metrics.bootstrap import Array
@@ -96,6 +97,7 @@ def longest_common(one: Sequence[str], other: Sequence[str]) -> int:
     return len(one) - row.bit_count()
 
 
+@checked_call
 class Rouge(Family[Pairs]):
     """ROUGE of stems and of words."""
 

@@ -21,6 +21,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bleu import bleu_statistics, corpus_bleu, library_bleu
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -89,6 +90,7 @@ def likelihood_statistics(likelihood: CorpusLikelihood, places: int) -> Array:
     return statistics
 
 
+@checked_call
 @dataclass(frozen=True)
 class Likelihood(Family[Structured]):
     """The perplexities of references.
@@ -131,6 +133,7 @@ def sequence_statistics(references: Sequence[Sequence[str]], hypotheses: Sequenc
     return np.column_stack([counts, *own, np.ones(len(counts))])
 
 
+@checked_call
 @dataclass(frozen=True)
 class SequenceBleu(Family[Structured]):
     """BLEU of texts or structures.
@@ -236,6 +239,7 @@ def _lines(text: Sequence[str], given: int = 0) -> Iterator[tuple[str, ...]]:
         line = []
 
 
+@checked_call
 class OwnWeight(Family[Structured]):
     """The attention weight on the symbol of the token to predict."""
 
@@ -255,6 +259,7 @@ class OwnWeight(Family[Structured]):
         return np.column_stack([own, own > 0])
 
 
+@checked_call
 class LineShares(Family[Structured]):
     """Length and variety."""
 

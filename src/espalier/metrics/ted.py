@@ -22,6 +22,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import EspalierError
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
@@ -209,6 +210,7 @@ class Trees:
         return ted_statistics(self.references, self.hypotheses)
 
 
+@checked_call
 class Ted(Family[Trees]):
     """Tree edit distances between outputs and references."""
 
@@ -263,6 +265,7 @@ def guide_statistics(
     return own[:, [*_GUIDE_COLUMNS, _PAIRS]] * np.array([[bool(guide)] for guide in guides], float).reshape(-1, 1)
 
 
+@checked_call
 class GuideTed(Family[Trees]):
     """Tree edit distances between outputs and guides."""
 

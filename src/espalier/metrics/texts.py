@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import EspalierError
 from espalier.metrics.metric import require_lengths
 from espalier.syntax.parse import Parse
@@ -12,6 +13,7 @@ from espalier.text.language import Language
 from espalier.verse.text import units_of
 
 
+@checked_call
 @dataclass(frozen=True, slots=True)
 class CorpusLikelihood:
     """Likelihoods of texts under a model: summed negative log-likelihoods in nats, and the numbers of tokens and words.
@@ -29,6 +31,7 @@ class CorpusLikelihood:
     words: Sequence[int]
 
 
+@checked_call
 @dataclass(frozen=True, slots=True)
 class MarkLikelihoods:
     """Likelihoods under the judge, for each text and its reference. All lists have one entry per text.
@@ -51,6 +54,7 @@ class MarkLikelihoods:
 # --- Verse -----------------------------------------------------------------------------------------------------------
 
 
+@checked_call
 @dataclass(frozen=True, eq=False)
 class Verses:
     """Generated verse, and the references, whose formats the verse had to follow.
@@ -116,6 +120,7 @@ class Verses:
 # --- Paraphrases -----------------------------------------------------------------------------------------------------
 
 
+@checked_call
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Paraphrases: words joined by single spaces.
@@ -160,6 +165,7 @@ class Pairs:
 # --- Texts under templates -------------------------------------------------------------------------------------------
 
 
+@checked_call
 @dataclass(frozen=True, eq=False)
 class Structured:
     """Texts under templates.

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, f1, f1_of_means, ratio, signature_of
@@ -96,6 +97,7 @@ def format_statistics(
     return statistics
 
 
+@checked_call
 @dataclass(frozen=True)
 class FormatAccuracy(Family[Verses]):
     """Format accuracy by a set of rules."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from espalier.io.calls import checked_call
 from espalier.verse.books import Books, read_books
 from espalier.verse.tune_book import TuneBook
 from espalier.verse.variants import Fit, followed
@@ -22,10 +23,11 @@ class CiBooks:
         return followed(text, self.tunes.fitting(tune, text), self.rhyme_books)
 
 
-def open_books(folder: Path) -> CiBooks:
+@checked_call
+def open_books(folder: str | Path) -> CiBooks:
     """Open the books in a folder of the source `couyun`, as written by `download`.
 
     Raises:
         ArtifactError: a book is missing or damaged.
     """
-    return CiBooks(read_books(folder), TuneBook(folder))
+    return CiBooks(read_books(Path(folder)), TuneBook(Path(folder)))

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from espalier.corpora.readers.rows import checked
 from espalier.corpora.records import RECORDS, Pair, Quarantined, Record, Sentence, Verse
+from espalier.io.calls import checked_call
 from espalier.io.errors import ConfigError
 from espalier.io.registry import Registry, imported
 from espalier.io.validation import check_options
@@ -50,6 +51,7 @@ class Reader:
         """What its rows are: a key of `RECORDS`; "" for rows of another type."""
         return next((name for name, kind in RECORDS.items() if issubclass(self.record, kind)), "")
 
+    @checked_call
     def rows(
         self, folders: Mapping[str, Path], options: Mapping[str, Any], *, language: str, where: str
     ) -> Iterator[Record | Quarantined]:

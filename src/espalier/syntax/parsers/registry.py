@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from espalier.io.calls import checked_call
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.io.imports import of_extra
@@ -143,6 +144,7 @@ BACKENDS: Final = Registry[Backend](
 )
 
 
+@checked_call
 def open_parser(backend: str, model: str | Path | None, options: Mapping[str, Any]) -> Parser:
     """Load a parser of the given backend.
 
@@ -168,13 +170,15 @@ def save_parser(folder: Path, backend: str, model: str | None, options: Mapping[
     return parser
 
 
-def load_parser(folder: Path) -> Parser:
+@checked_call
+def load_parser(folder: str | Path) -> Parser:
     """Load the parser of a folder, and check its model by the hash in the signature of `parser.json`.
 
     Raises:
         ArtifactError: the folder is not a parser's, or its model has changed.
         ConfigError: its published model is not available.
     """
+    folder = Path(folder)
     value = read_json(folder / DESCRIPTION, _Description)
     parser = open_parser(value["backend"], _model(folder, value["backend"], value["model"]), value["options"])
     found, written = HASH.findall(parser.signature), HASH.findall(value["signature"])
