@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGKILL, SIGTERM
 from subprocess import PIPE, STDOUT, Popen
 from threading import Event
 from typing import Any, Final
@@ -48,6 +49,8 @@ NEEDED: Final = ("PATH", "LANG", "LC_ALL", "OMP_NUM_THREADS", "PYTHONDONTWRITEBY
 PATHS: Final = (str(layout.ROOT), str(layout.ROOT / "src"))
 #: Seconds between two looks at a job, and to wait for a scheduler or a worker.
 LOOK, TIMEOUT = 1.0, 30.0
+#: The status of a command that was killed with its job, or for lack of memory: by a signal, or by that of its shell.
+KILLED: Final = tuple(status for number in (SIGTERM, SIGKILL) for status in (-number, 128 + number))
 #: The most bytes of a command's output that are shown.
 SHOWN: Final = 2**20
 
@@ -165,7 +168,7 @@ def _answer(
                     remedy="see why it waits, and correct the stage or wait_hours in local.yaml",
                 ) from None
         else:
-            return answer
+            return None if answer[0] in KILLED else answer
     raise KeyboardInterrupt
 
 
@@ -218,6 +221,8 @@ def _client(cluster: Cluster, resources: Resources, command: Command, folder: Pa
         try:
             jobs.sync(jobs._correct_state)  # `scale` would lose the error of a job that is refused
         except (OSError, RuntimeError) as error:
+            jobs.workers.clear()
+            jobs._created.clear()  # of which `close` expects that they have started
             said = next((line for line in reversed(str(error).splitlines()) if line.strip()), "")
             where, remedy = f"{cluster.system}, {command.name}", "correct local.yaml"
             raise ConfigError(f"the job was refused: {said}", where=where, remedy=remedy) from error
@@ -262,6 +267,6 @@ def job_cluster(cluster: Cluster, resources: Resources, name: str, folder: Path,
         death_timeout=TIMEOUT,
         security=True,
         shared_temp_directory=str(folder),
-        scheduler_options={"dashboard_address": None, "port": 0, **options},
+        scheduler_options={"dashboard_address": ":0", "port": 0, **options},
         **more,
     )
