@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Each stage is a process: without compiled modules every one of them compiles a hundred.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: repro first demo api test faults look picture check lock profiles clean
+.PHONY: repro first demo api test faults cluster look picture check lock profiles clean
 
 repro: .venv/ready
 	espalier repro
@@ -34,6 +34,10 @@ test: .venv/ready
 faults: .venv/ready
 	FAULTS=all OMP_NUM_THREADS=1 pytest -s tests/faults tests/corpora/readers/test_damage.py
 
+# The nursery as jobs of a Slurm on this machine, in a clone; the lock must be the committed one.
+cluster: .venv/ready
+	python tests/pipeline/one_node_slurm.py python tests/pipeline/nursery_on_slurm.py
+
 # The report's pages and the demo in headless Chromium: the machine's own, or the one that Playwright downloads.
 look: .venv/look
 	pytest -W ignore tests/look/pages.py tests/look/judging.py tests/look/demo.py
@@ -56,7 +60,7 @@ check: .venv/ready
 
 # The environment: exact versions from constraints.txt, the project itself in place.
 .venv/ready: pyproject.toml constraints.txt
-	@.ci/environment '$(PYTHON)' dev,parse,pipeline
+	@.ci/environment '$(PYTHON)' dev,parse,pipeline,cluster
 
 # Resolve the ranges of pyproject.toml anew; commit the result.
 lock:

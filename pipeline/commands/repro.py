@@ -9,9 +9,9 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from multiprocessing import get_context
@@ -23,8 +23,10 @@ from dvc.stage import run
 from dvc.stage.exceptions import StageNotFound
 
 from espalier.cli.progress import counted, progress_bar, say
-from espalier.io.errors import ArtifactError
+from espalier.io.errors import ArtifactError, EspalierError
+from espalier.io.locks import exclusive
 from pipeline import layout
+from pipeline.graph.cluster_settings import Cluster, Resources, load_cluster
 from pipeline.graph.dvc_files import dvc_project, locked_atomically, parsed_once, written_by_entry
 from pipeline.graph.parent import STARTED_BY, end_with_parent, interrupt_below
 from pipeline.graph.scheduler import run_all
@@ -53,7 +55,24 @@ class Outcome:
     output: str
 
 
-def repro(targets: list[str], jobs: int) -> None:
+@dataclass(frozen=True)
+class Job:
+    """The job of a stage on a cluster, and the seeds of a training."""
+
+    cluster: Cluster
+    resources: Resources
+    seeds: tuple[int, ...]
+
+    def described(self, stage: str) -> str:
+        """One line: the stage, its number of jobs, and what each asks for."""
+        asked, count = self.resources, len(self.seeds) if len(self.seeds) > 1 else 0
+        if asked.here:
+            return f"{stage}: here"
+        gpus = f", GPUs {asked.gpus}" if asked.gpus else ""
+        return f"{stage}: jobs {count + 1}, cores {asked.cores}, memory {asked.memory}{gpus}, hours {asked.hours:g}"
+
+
+def repro(targets: list[str], jobs: int, *, cluster: bool = False, dry_run: bool = False) -> None:
     """Bring stages up to date like `dvc repro`, with `jobs` stages at once.
 
     DVC runs every stage, and releases its lock while the command of a stage runs. A stage starts when the
@@ -62,19 +81,27 @@ def repro(targets: list[str], jobs: int) -> None:
     Args:
         targets: names of stages; empty for all stages of the present profile.
         jobs: number of stages at once.
+        cluster: whether the commands of the stages are jobs of the cluster that local.yaml describes.
+        dry_run: whether to print the stages, or their jobs, and run nothing.
 
     Raises:
         ArtifactError: a stage failed. Running stages finish; no other stage is started.
+        MissingError, ConfigError: local.yaml is missing or wrong, or the cluster refuses a job.
     """
     started = time.monotonic()
+    settings = load_cluster() if cluster else None
     graph = out_of_date(targets)
     if not graph:
         say("Data and pipelines are up to date.")
         return
     from pipeline.records.stage_times import StageTimes, spoken  # what a run without work need not import
 
-    _check_params()
+    seeds = _seeds()
     times = StageTimes()
+    place = {} if settings is None else _jobs_of(settings, graph, seeds, times.expected)
+    if dry_run:
+        say(*(place[stage].described(stage) if stage in place else stage for stage in graph))
+        return
     say(f"stages {len(graph)}, at once {jobs}; {spoken(times.left(graph, jobs))}")
     failed, left, running = [], dict(graph), list[str]()
     with progress_bar() as bar:
@@ -84,7 +111,7 @@ def repro(targets: list[str], jobs: int) -> None:
             running.append(stage)
             bar.update(task, note=f"{', '.join(running)}; {spoken(times.left(left, jobs))} left")
 
-        with closing(_outcomes(graph, jobs, times.expected, show)) as outcomes:
+        with _only_one(cluster), closing(_outcomes(graph, place, jobs, times.expected, show)) as outcomes:
             for number, outcome in enumerate(outcomes, 1):
                 running.remove(outcome.stage)
                 left.pop(outcome.stage)
@@ -104,12 +131,30 @@ def repro(targets: list[str], jobs: int) -> None:
     say(*_summary(list(graph), time.monotonic() - started))
 
 
-def _check_params() -> None:
-    """Report mistakes in params.yaml and missing versions before any stage starts."""
+def _seeds() -> dict[str, tuple[int, ...]]:
+    """The seeds of each training. Mistakes in params.yaml and missing versions are reported before any stage starts."""
     from pipeline.params import read, versions
 
-    if layout.PARAMS.exists():
-        versions.check_versions(read.load_params(), versions.read_versions())
+    if not layout.PARAMS.exists():
+        return {}
+    params = read.load_params()
+    versions.check_versions(params, versions.read_versions())
+    return {f"train@{key}": tuple(model.seeds) for key, model in params.models.items()}
+
+
+def _jobs_of(
+    cluster: Cluster, graph: Mapping[str, object], seeds: Mapping[str, tuple[int, ...]], seconds: Callable[[str], float]
+) -> dict[str, Job]:
+    """The job of each stage."""
+    return {stage: Job(cluster, cluster.resources(stage, seconds(stage)), seeds.get(stage, ())) for stage in graph}
+
+
+@contextmanager
+def _only_one(cluster: bool) -> Iterator[None]:
+    """Refuse a second run on the cluster from this project: two would submit the same jobs."""
+    held = ArtifactError("repro --cluster runs from this folder", where=Path.cwd(), remedy="wait for it, or end it")
+    with exclusive(layout.scratch("locks", "cluster.lock"), timeout=0, held=held) if cluster else nullcontext():
+        yield
 
 
 def out_of_date(targets: list[str]) -> dict[str, set[str]]:
@@ -138,7 +183,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
         what, remedy = f"no stage {error.name} in {error.file}", "dvc stage list --name-only names all"
         raise ArtifactError(what, remedy=remedy) from error
     except DvcException as error:
-        _check_params()  # it says what is wrong in params.yaml in its own terms
+        _seeds()  # it says what is wrong in params.yaml in its own terms
         raise ArtifactError(str(error), where="dvc", remedy="dvc repro says more") from error
     return stale
 
@@ -167,11 +212,16 @@ def _summary(stages: list[str], seconds: float) -> Iterator[str]:
 
 
 def _outcomes(
-    graph: dict[str, set[str]], jobs: int, seconds: Callable[[str], float], started: Callable[[str], None]
+    graph: dict[str, set[str]],
+    place: Mapping[str, Job],
+    jobs: int,
+    seconds: Callable[[str], float],
+    started: Callable[[str], None],
 ) -> Generator[Outcome, None, None]:
     """Run the stages, and yield their outcomes as they end. No stage is started after a failure.
 
     Args:
+        place: the jobs of the stages that run on a cluster.
         seconds: function from a stage to its expected duration in seconds.
         started: called with each stage when it starts.
     """
@@ -182,7 +232,7 @@ def _outcomes(
             return None
         # A process that starts inherits the mask: Ctrl-C waits until `_stay` has run there.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        future = pool.submit(_run, stage)
+        future = pool.submit(_run, stage, place.get(stage))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         started(stage)
         return future
@@ -260,22 +310,36 @@ def _interruptible() -> Iterator[None]:
         _Interrupt.idle.set()
 
 
-def _run(stage: str) -> Outcome:
+def _run(stage: str, job: Job | None) -> Outcome:
     """Let DVC bring one stage up to date, in a separate process."""
     logging.getLogger("dvc").setLevel(logging.WARNING)  # it names each stage and each file for git again
     started = time.monotonic()
     with tempfile.TemporaryFile() as file, _printed_to(file), parsed_once(), written_by_entry(), locked_atomically():
         try:
-            with _interruptible():
+            with _interruptible(), _on_cluster(stage, job):
                 dvc_project(wait_for_lock=True).reproduce([stage], single_item=True)
             ok, reason = True, ""
         except DvcException as error:
             ok, reason = False, f"{error.__cause__ or error}\n"
+        except EspalierError as error:
+            ok, reason = False, f"{error}\n"
         except KeyboardInterrupt:
             ok, reason = False, "interrupted\n"
         file.seek(0)
         output = file.read().decode(errors="replace") + reason
     return Outcome(stage, ok, bool(output.strip()), time.monotonic() - started, output)
+
+
+@contextmanager
+def _on_cluster(stage: str, job: Job | None) -> Iterator[None]:
+    """In this context, the commands of the stage are jobs, if it has one."""
+    if job is None or job.resources.here:
+        yield
+        return
+    from pipeline.graph.jobs import as_jobs  # it imports Dask, which takes a second
+
+    with as_jobs(job.cluster, stage, job.resources, job.seeds):
+        yield
 
 
 @contextmanager

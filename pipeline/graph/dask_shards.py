@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -52,9 +53,13 @@ def by_dask(
                 numbers[future] = number
                 yield future
 
+        def more() -> Iterator[Future]:
+            # Workers of a cluster come and go.
+            workers = len(client.scheduler_info(n_workers=-1)["workers"])
+            yield from islice(queue, max(0, SHARDS_PER_WORKER * max(1, workers) - len(numbers)))
+
         queue = submitted()
-        room = SHARDS_PER_WORKER * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-        ended = as_completed([future for _, future in zip(range(room), queue, strict=False)])
+        ended = as_completed(more())
         for future in ended:
             try:
                 rows = future.result()
@@ -65,8 +70,7 @@ def by_dask(
                     remedy="run again with fewer --workers; finished shards are kept",
                 ) from error
             yield numbers.pop(future), rows
-            if (following := next(queue, None)) is not None:
-                ended.add(following)
+            ended.update(more())
 
 
 @contextmanager

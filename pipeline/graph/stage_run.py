@@ -24,12 +24,13 @@ TRAININGS = ("train", "train_parser")
 SHARED = "train"
 
 
-def run_alone(stage: str, *key: str) -> None:
+def run_alone(stage: str, *key: str, seed: int | None = None) -> None:
     """Run a stage in the folder of the present profile.
 
     Args:
         stage: a module of `pipeline.stages`.
         key: key of its entry, if it has entries.
+        seed: the only seed to train.
 
     Raises:
         EspalierError: another process runs the stage, an input is missing, its code changed, or it failed.
@@ -38,8 +39,14 @@ def run_alone(stage: str, *key: str) -> None:
     require_one_process(stage)
     fix_threads(stage)
     module = importlib.import_module(f"pipeline.stages.{stage}")
-    with unchanged_code(), alone(stage, *key), inputs_named("@".join((stage, *key))), _compared(stage, *key):
-        module.run(*key)
+    part = {} if seed is None else {"seed": seed}
+    with (
+        unchanged_code(),
+        alone(stage, *key, *map(str, part.values())),
+        inputs_named("@".join((stage, *key))),
+        _compared(stage, *key),
+    ):
+        module.run(*key, **part)
 
 
 def fix_threads(stage: str) -> None:

@@ -44,6 +44,10 @@ WorkersOption = Annotated[
     int | None,
     typer.Option(min=1, max=MAX_WORKERS, help="The number of processes on this machine; default: depends on the rows."),
 ]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(help="Train this seed alone, up to its last checkpoint, from which a training of all seeds goes on."),
+]
 OutputsOption = Annotated[
     Path | None,
     typer.Option(help="A file of texts to score instead, ID<TAB>TEXT or one text a line; prints, and writes nothing."),
@@ -78,11 +82,15 @@ def _stage(name: str, text: str) -> None:
         enter(profile)
         score_outputs(key, file, as_json=json)
 
+    def trained(key: KeyArgument, profile: ProfileOption = None, seed: SeedOption = None) -> None:
+        enter(profile)
+        run_alone(name, key, seed=seed)
+
     def run(key: str, profile: Profile | None) -> None:
         enter(profile)
         run_alone(name, key)
 
-    chosen = sharded if name in SHARDED else scored if name == "score" else command
+    chosen = sharded if name in SHARDED else scored if name == "score" else trained if name == "train" else command
     chosen.__doc__ = text
     app.command(name)(chosen)
 

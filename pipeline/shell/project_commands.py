@@ -14,8 +14,8 @@ from pipeline.shell.profiles import Profile, ProfileOption, enter
 
 app = typer.Typer()
 
-#: The most stages at once.
-MAX_JOBS = 64
+#: The most stages at once, and the usual number on a cluster.
+MAX_JOBS, CLUSTER_JOBS = 64, 16
 
 
 def call(name: str, *arguments: object, **options: object) -> None:
@@ -58,11 +58,14 @@ def list_(
 def repro(
     targets: TargetsArgument = None,
     profile: ProfileOption = None,
-    jobs: Annotated[int | None, _jobs("one for each core, at most four")] = None,
+    jobs: Annotated[int | None, _jobs("one for each core, at most four; on a cluster 16")] = None,
+    cluster: Annotated[bool, typer.Option("--cluster", help="Run the stages as jobs of local.yaml's cluster.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, and run nothing.")] = False,
 ) -> None:
     """Run `dvc repro` with several stages at once."""
     enter(profile)
-    call("repro", targets or [], jobs or usual_jobs())
+    usual = CLUSTER_JOBS if cluster else usual_jobs()
+    call("repro", targets or [], jobs or usual, cluster=cluster, dry_run=dry_run)
 
 
 @app.command()

@@ -119,8 +119,10 @@ class Trained:
         }
 
 
-def run(key: str) -> None:
+def run(key: str, seed: int | None = None) -> None:
     """Train one model into `data/models/<key>/`, with its losses in `data/curves/<paper>/<key>.csv`.
+
+    With a `seed`, train this one alone up to its last checkpoint; a training of all seeds goes on from there.
 
     Seeds are trained in parallel, `ESPALIER_WORKERS` at once; the default is one on a GPU, and one per core on a CPU.
     The processes of a launch by `torchrun` share each batch, and the first one writes.
@@ -132,6 +134,12 @@ def run(key: str) -> None:
     processes = workers(at_once) if launch.num_processes == 1 else 1
     with progress_bar(silent=not launch.is_main_process) as bar:
         show = _bars(bar, key, model)
+        if seed is not None:
+            if seed not in model.seeds:
+                allowed = ", ".join(map(str, model.seeds))
+                raise ConfigError(f"no seed {seed}", where=f"models.{key}.seeds", remedy=f"allowed: {allowed}")
+            _trained(key, model, seed, show)
+            return
         if len(model.seeds) > 1 and processes > 1:
             side_by_side(train_seed, key, model.seeds, processes, show)
         # A training that is over begins and ends with its last checkpoint.

@@ -1,0 +1,347 @@
+"""`espalier repro --cluster`: the commands of stages as jobs, on a Dask scheduler and on a Slurm of one node."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from distributed import LocalCluster
+
+from espalier.io.errors import ArtifactError, ConfigError, MissingError
+from pipeline import layout
+from pipeline.commands.repro import repro
+from pipeline.graph import cluster_settings
+from pipeline.graph.cluster_settings import Cluster, load_cluster
+from pipeline.graph.jobs import PATHS, Command, execute, job_cluster, versions
+
+sys.path.insert(0, str(Path(__file__).parent))
+from one_node_slurm import missing, slurm
+
+Run = Callable[..., Any]
+
+#: The command of each stage, and the stages that it reads. The machine's name for its process shows where it ran.
+STAGES = {
+    "first": ("echo first > first.txt; echo job $SLURM_JOB_ID", []),
+    "left": ("cat first.txt > left.txt && echo left >> left.txt", ["first"]),
+    "last": ("cat left.txt > last.txt && echo last >> last.txt", ["left"]),
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Makes a DVC project in a new folder and enters it; arguments replace commands of its stages."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / "dvc"))
+
+    def make(name: str = "project", **commands: str) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        stages = {
+            stage: {
+                "cmd": commands.get(stage, command),
+                "deps": [f"{dep}.txt" for dep in deps],
+                "outs": [f"{stage}.txt"],
+            }
+            for stage, (command, deps) in STAGES.items()
+        }
+        (folder / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}))
+        for command in (["git", "init", "-q"], ["dvc", "init", "-q"]):
+            assert run(folder, *command).status == 0
+        monkeypatch.chdir(folder)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Writes local.yaml with these settings of the cluster."""
+    file = tmp_path / "local.yaml"
+    monkeypatch.setattr(cluster_settings, "LOCAL", file)
+    monkeypatch.setattr(load_cluster, "__defaults__", (file,))
+
+    def write(**cluster: Any) -> None:
+        file.write_text(yaml.safe_dump({"cluster": cluster}))
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[str]:
+    """The address of a Dask scheduler with two workers."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
+        env={"PYTHONPATH": os.pathsep.join(PATHS)},
+    ) as cluster:  # fmt: skip
+        yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def one_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of a Slurm of one node."""
+    if without := missing():
+        pytest.skip(f"not installed: {', '.join(without)}")
+    with slurm(tmp_path_factory.mktemp("s") / "s") as environment:
+        yield environment
+
+
+def lock_of(folder: Path) -> str:
+    return (folder / "dvc.lock").read_text(encoding="utf-8")
+
+
+def test_the_workers_of_a_dask_scheduler_make_the_lock_of_dvc_repro(
+    project: Any, local: Any, dask: str, run: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    theirs = project("theirs")
+    assert run(theirs, "dvc", "repro").status == 0
+    ours = project("ours")
+    local(system="dask", scheduler=dask)
+    repro([], jobs=2, cluster=True)
+    assert lock_of(ours) == lock_of(theirs)
+    assert "[3/3] last, " in capfd.readouterr().err
+    assert run(ours, "dvc", "status").out.strip() == "Data and pipelines are up to date."
+
+
+def test_a_command_that_fails_in_a_job_prints_its_reason(
+    project: Any, local: Any, dask: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = project(left="echo the reason is here >&2; exit 7")
+    local(system="dask", scheduler=dask)
+    with pytest.raises(ArtifactError, match=r"^left: failed, as its output above says$"):
+        repro([], jobs=2, cluster=True)
+    said = capfd.readouterr().err
+    assert "the reason is here" in said and "exited with 7" in said and not (folder / "last.txt").exists()
+
+
+def test_each_seed_is_a_job_before_the_command_of_the_stage(
+    project: Any, local: Any, dask: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project(first="python train.py")
+    (folder / "train.py").write_text(
+        "import sys\nfrom pathlib import Path\n"
+        "if len(sys.argv) > 1:\n    Path('seed' + sys.argv[2]).touch()\n"
+        "else:\n    Path('first.txt').write_text(str(sorted(map(str, Path().glob('seed*')))))\n"
+    )
+    local(system="dask", scheduler=dask)
+    monkeypatch.setattr("pipeline.commands.repro._seeds", lambda: {"first": (1, 2), "left": (3,)})
+    repro(["first"], jobs=1, cluster=True)
+    assert (folder / "first.txt").read_text() == "['seed1', 'seed2']"
+
+
+def test_a_dry_run_prints_the_jobs_and_runs_nothing(
+    project: Any, local: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = project()
+    stages = {"first": {"cores": 4, "gpus": 1, "hours": 2.5}, "left": {"here": True}}
+    local(system="slurm", stages=stages)
+    repro([], jobs=2, cluster=True, dry_run=True)
+    first, left, last = capfd.readouterr().err.splitlines()
+    assert first == "first: jobs 1, cores 4, memory 4 GiB, GPUs 1, hours 2.5"
+    assert left == "left: here" and last == "last: jobs 1, cores 1, memory 4 GiB, hours 1"
+    assert not (folder / "first.txt").exists()
+
+
+def test_the_entry_of_a_stage_goes_before_that_of_its_kind_and_hours_follow_from_its_expected_time() -> None:
+    cluster = Cluster(system="slurm", stages={"train": {"cores": 4}, "train@songnet": {"memory": "64 GiB"}})
+    usual, one = cluster.resources("train@other", 60), cluster.resources("train@songnet", 9000)
+    assert (usual.cores, usual.memory, usual.hours) == (4, "16 GiB", 1)
+    assert (one.cores, one.memory, one.hours) == (4, "64 GiB", 8)  # three times two and a half, up to a whole hour
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"system": "slurm", "quue": "gpu"}, "unknown key 'quue'"),
+        ({"system": "torque"}, "cluster.system"),
+        ({"system": "dask"}, "is the address of a Dask scheduler"),
+        ({"system": "slurm", "scheduler": "tcp://127.0.0.1:1"}, "is the address of a Dask scheduler"),
+        ({"system": "slurm", "attempts": 0}, "cluster.attempts"),
+        ({"system": "slurm", "stages": {"last": {"memory": "much"}}}, "cluster.stages.last: memory"),
+        ({"system": "slurm", "stages": {"last": {"core": 2}}}, "unknown key 'core'"),
+    ],
+)
+def test_a_mistake_in_local_yaml_is_one_line_before_anything_runs(
+    project: Any, local: Any, settings: dict[str, Any], said: str
+) -> None:
+    folder = project()
+    local(**settings)
+    with pytest.raises(ConfigError) as error:
+        repro([], jobs=2, cluster=True)
+    assert said in str(error.value) and "local.yaml" in str(error.value) and "\n" not in str(error.value)
+    assert not (folder / "first.txt").exists()
+
+
+def test_without_local_yaml_it_says_which_page_has_one(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=r"local\.yaml: is missing.*docs/scale\.md"):
+        load_cluster(tmp_path / "local.yaml")
+
+
+def test_a_scheduler_that_does_not_answer_is_one_line(
+    project: Any, local: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    project()
+    local(system="dask", scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(ArtifactError):
+        repro(["first"], jobs=1, cluster=True)
+    assert "no Dask scheduler answers there" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("system", "lines"),
+    [
+        (
+            "slurm",
+            ["#SBATCH -p main", "#SBATCH -A we", "#SBATCH --mem=16G", "#SBATCH -t 02:30:00", "#SBATCH --gres=gpu:2"],
+        ),
+        (
+            "pbs",
+            ["#PBS -q main", "#PBS -A we", "#PBS -l select=1:ncpus=4:mem=16GiB:ngpus=2", "#PBS -l walltime=02:30:00"],
+        ),
+        ("lsf", ["#BSUB -q main", '#BSUB -P "we"', "#BSUB -n 4", "#BSUB -W 02:30", '#BSUB -gpu "num=2"']),
+    ],
+)
+def test_the_script_of_a_job_asks_for_what_its_stage_needs(system: str, lines: list[str], tmp_path: Path) -> None:
+    stages = {"train": {"cores": 4, "gpus": 2, "hours": 2.5}}
+    cluster = Cluster(
+        system=system, queue="main", account="we", host="127.0.0.1", prologue=("module load x",), stages=stages
+    )
+    with job_cluster(cluster, cluster.resources("train@a", 1), "train@a", tmp_path, tmp_path / "ended") as jobs:
+        script = jobs.job_script().splitlines()
+    assert set(lines) <= set(script)
+    assert script.index("module load x") < next(n for n, line in enumerate(script) if "dask_worker" in line)
+    assert "--tls-key" in script[-1] or any("--tls-key" in line for line in script)
+
+
+def test_a_machine_without_the_folder_or_with_other_versions_does_not_run_the_command(tmp_path: Path) -> None:
+    command = Command("first", "touch made", tmp_path, {})
+    with pytest.raises(ArtifactError, match="must share the project's folder"):
+        execute(command, str(tmp_path / "here"), versions())
+    (tmp_path / "here").touch()
+    with pytest.raises(ArtifactError, match="use one environment"):
+        execute(command, str(tmp_path / "here"), "Python 2.7, distributed 1")
+    assert not (tmp_path / "made").exists()
+    assert execute(command, str(tmp_path / "here"), versions()) == (0, "") and (tmp_path / "made").exists()
+
+
+def test_two_runs_on_the_cluster_at_once_are_refused(project: Any, local: Any, tmp_path: Path) -> None:
+    from espalier.io.locks import exclusive
+
+    project()
+    local(system="slurm")
+    with (
+        exclusive(layout.scratch("locks", "cluster.lock")),
+        pytest.raises(ArtifactError, match="repro --cluster runs from this folder"),
+    ):
+        repro([], jobs=1, cluster=True)
+
+
+def test_slurm_runs_each_stage_as_a_job_and_the_lock_is_that_of_dvc_repro(
+    project: Any, local: Any, one_node: dict[str, str], run: Run, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    theirs = project("theirs")
+    assert run(theirs, "dvc", "repro").status == 0
+    ours = project("ours")
+    local(system="slurm", host="127.0.0.1")
+    repro([], jobs=2, cluster=True)
+    said = capfd.readouterr().err
+    assert lock_of(ours) == lock_of(theirs) and "job 1\n" in said
+
+
+def test_a_job_that_is_killed_is_begun_again(
+    project: Any, local: Any, one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    once = "echo begun >> begun; if [ $(wc -l < begun) = 1 ]; then scancel $SLURM_JOB_ID; sleep 60; fi; "
+    folder = project(first=once + "echo first > first.txt")
+    local(system="slurm", host="127.0.0.1")
+    repro(["first"], jobs=1, cluster=True)
+    assert (folder / "begun").read_text() == "begun\n" * 2 and (folder / "first.txt").exists()
+
+
+def test_a_job_that_always_ends_before_its_command_is_an_error_that_names_its_log(
+    project: Any, local: Any, one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    folder = project(first="echo begun >> begun; scancel $SLURM_JOB_ID; sleep 60")
+    local(system="slurm", host="127.0.0.1", attempts=2)
+    with pytest.raises(ArtifactError):
+        repro(["first"], jobs=1, cluster=True)
+    said = capfd.readouterr().err
+    assert "first: its job ended 2 times before its command did" in said and "jobs/first" in said
+    assert (folder / "begun").read_text() == "begun\n" * 2
+
+
+def test_a_stage_that_no_node_can_hold_is_refused_in_a_line(
+    project: Any, local: Any, one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    project()
+    local(system="slurm", host="127.0.0.1", stages={"first": {"cores": 999}})
+    with pytest.raises(ArtifactError):
+        repro(["first"], jobs=1, cluster=True)
+    said = capfd.readouterr().err
+    assert "slurm, first: the job was refused: " in said and "Traceback" not in said
+
+
+def test_a_job_that_does_not_start_in_time_is_a_line(
+    project: Any, local: Any, one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    project()
+    local(system="slurm", host="127.0.0.1", wait_hours=0.001)
+    _node(one_node, "drain")
+    try:
+        with pytest.raises(ArtifactError):
+            repro(["first"], jobs=1, cluster=True)
+    finally:
+        _node(one_node, "resume")
+    assert "slurm, first: no job started in 0.001 hours" in capfd.readouterr().err
+
+
+def test_jobs_end_with_the_process_that_submitted_them(
+    project: Any, local: Any, one_node: dict[str, str], tmp_path: Path
+) -> None:
+    folder = project(first="echo $$ > begun; sleep 300")
+    local(system="slurm", host="127.0.0.1")
+    script = tmp_path / "submit.py"
+    script.write_text(
+        "import sys\nfrom pathlib import Path\n"
+        f"sys.path[:0] = {list(PATHS)!r}\n"
+        "from pipeline.graph import cluster_settings\n"
+        "from pipeline.commands.repro import repro\n"
+        "if __name__ == '__main__':\n"
+        f"    cluster_settings.load_cluster.__defaults__ = (Path({str(tmp_path / 'local.yaml')!r}),)\n"
+        "    repro(['first'], 1, cluster=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, str(script)], cwd=folder, env=one_node, start_new_session=True)
+    begun = folder / "begun"
+    _until(begun.exists)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    _until(lambda: not subprocess.run(["squeue", "-h"], env=one_node, capture_output=True, text=True).stdout.strip())
+
+
+def _node(environment: dict[str, str], state: str) -> None:
+    host = os.uname().nodename.partition(".")[0]
+    command = ["scontrol", "update", f"nodename={host}", f"state={state}", "reason=test"]
+    subprocess.run(command, env=environment, check=True)
+
+
+def _until(holds: Callable[[], bool], seconds: float = 90) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
