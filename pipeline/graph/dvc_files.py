@@ -7,10 +7,12 @@ DVC writes in place which files its processes use. Interrupted, it leaves half a
 """
 
 import json
+import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, Final
@@ -18,7 +20,7 @@ from typing import IO, Any, Final
 import psutil
 from dvc import dvcfile, rwlock
 from dvc.env import DVC_ROOT
-from dvc.repo import Repo
+from dvc.repo import Repo, lock_repo
 from dvc.scm import SCMError
 from dvc.utils import serialize
 
@@ -55,16 +57,17 @@ def dvc_project(*, wait_for_lock: bool = False) -> Repo:
 @contextmanager
 def parsed_once() -> Iterator[None]:
     """In this context, DVC parses a YAML file of parameters only once, and again only if it has changed."""
-    known: dict[str, tuple[tuple[int, int], Any]] = {}
+    known: dict[Path, tuple[tuple[int, int], Any]] = {}
 
     def load(path: str, fs: Any = None, **options: Any) -> Any:
         if getattr(fs, "protocol", "") != "local" or options:
             return serialize.load_yaml(path, fs=fs, **options)
-        stat = Path(path).stat()
+        file = Path(path).resolve()  # DVC names it in several ways
+        stat = file.stat()
         state = stat.st_mtime_ns, stat.st_size
-        if path not in known or known[path][0] != state:
-            known[path] = state, serialize.load_yaml(path, fs=fs)
-        return known[path][1]
+        if file not in known or known[file][0] != state:
+            known[file] = state, serialize.load_yaml(path, fs=fs)
+        return known[file][1]
 
     serialize.LOADERS[".yaml"] = load
     try:
@@ -97,6 +100,31 @@ def written_by_entry() -> Iterator[None]:
         yield
     finally:
         dvcfile.modify_yaml = whole
+
+
+def commit_stages(names: Sequence[str]) -> None:
+    """Record in dvc.lock and in the cache that the present files are those of the stages, as `dvc commit -f` does.
+
+    `dvc commit` takes one target, and reads all of dvc.lock and params.yaml again for each: 20 s a stage in a project
+    of 750 stages. Here they are read once, and dvc.lock is written once.
+
+    Raises:
+        ArtifactError: a file that a stage reads is missing.
+        DvcException: DVC cannot read the project, or there is no such stage.
+    """
+    logging.getLogger("dvc").setLevel(logging.WARNING)
+    with parsed_once(), written_by_entry(), locked_atomically():
+        repo = dvc_project(wait_for_lock=True)
+        with lock_repo(repo):
+            stages = [stage for name in names for stage in repo.stage.collect(name)]
+            for stage in stages:
+                if lacking := [dep for dep in stage.deps if not dep.exists]:
+                    raise ArtifactError("no such file", where=str(lacking[0]), remedy=f"{stage.addressing} reads it")
+                stage.save(allow_missing=True)
+                stage.commit(allow_missing=True)
+            for _, group in groupby(stages, key=lambda stage: stage.dvcfile):
+                own = list(group)
+                own[0].dvcfile.dump_stages(own, update_pipeline=False)
 
 
 @contextmanager

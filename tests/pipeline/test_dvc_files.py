@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dvc import dvcfile, rwlock
+from dvc.cli import main
+from dvc.exceptions import DvcException
 from dvc.fs import localfs
+from dvc.repo import Repo
+from dvc.ui import ui
 from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
 
-from pipeline.graph.dvc_files import locked_atomically, parsed_once, with_entries, written_by_entry
+from espalier.io.errors import ArtifactError
+from pipeline.commands.dvc import dvc
+from pipeline.graph.dvc_files import commit_stages, locked_atomically, parsed_once, with_entries, written_by_entry
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = [ROOT / "dvc.lock", ROOT / "profiles/small/dvc.lock"]
@@ -122,6 +129,101 @@ def test_a_damaged_file_fails_each_time_as_dvc_has_it(tmp_path: Path) -> None:
         for _ in range(2):
             with pytest.raises(YAMLFileCorruptedError):
                 load_path(str(params), localfs)
+
+
+PIPELINE = """
+stages:
+  train:
+    foreach: ${models}
+    do:
+      cmd: train ${key}
+      deps: [data.txt]
+      params: ["models.${key}.rate"]
+      outs: ["model_${key}.txt"]
+"""
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """A project whose outputs are there and which DVC does not know; the present folder."""
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / "site"))
+    monkeypatch.setenv("DVC_NO_ANALYTICS", "1")
+
+    def project(name: str) -> Path:
+        (folder := tmp_path / name).mkdir()
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        Repo.init(str(folder)).close()
+        (folder / "params.yaml").write_text("models: {one: {rate: 1}, two: {rate: 2}, three: {rate: 3}}\n")
+        (folder / "dvc.yaml").write_text(PIPELINE)
+        for file in ("data.txt", "model_one.txt", "model_two.txt", "model_three.txt"):
+            (folder / file).write_text(file)
+        monkeypatch.chdir(folder)
+        return folder
+
+    return project
+
+
+def test_stages_are_committed_in_one_pass_as_dvc_commit_has_them(
+    made: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["train@one", "train@two"]
+    theirs = made("theirs")
+    with Repo() as repo:
+        for name in names:
+            repo.commit(name, force=True)
+    parsed = []
+
+    def counted(path: str, **options: Any) -> Any:
+        parsed.append(Path(path).name)
+        return load_yaml(path, **options)
+
+    monkeypatch.setattr("dvc.utils.serialize.load_yaml", counted)
+    ours = made("ours")
+    commit_stages(names)
+    assert parsed.count("params.yaml") == 1
+    assert (ours / "dvc.lock").read_bytes() == (theirs / "dvc.lock").read_bytes()
+    with Repo() as repo:
+        assert list(repo.status()) == ["train@three"]
+    cached = {path.name for path in (ours / ".dvc/cache/files").rglob("*") if path.is_file()}
+    assert len(cached) == 2  # of the two models
+    before = (ours / "dvc.lock").read_bytes()
+    commit_stages(["train@three"])
+    assert (ours / "dvc.lock").read_bytes().startswith(before)
+
+
+def test_dvc_s_own_command_line_says_the_same_and_parses_parameters_once(
+    made: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made("project")
+    commit_stages(["train@one", "train@two"])
+    (folder / "params.yaml").write_text("models: {one: {rate: 9}, two: {rate: 2}, three: {rate: 3}}\n")
+    parsed, said = [], []
+
+    def counted(path: str, **options: Any) -> Any:
+        parsed.append(Path(path).name)
+        return load_yaml(path, **options)
+
+    monkeypatch.setattr(ui, "write_json", said.append)
+    assert main(["status", "--json"]) == 0
+    monkeypatch.setattr("dvc.utils.serialize.load_yaml", counted)
+    dvc(["status", "--json"])
+    theirs, ours = said
+    assert ours == theirs and parsed.count("params.yaml") == 1
+    assert ours.keys() == {"train@one", "train@three"}
+    assert ours["train@one"] == [{"changed deps": {"params.yaml": {"models.one.rate": "modified"}}}]
+    with pytest.raises(SystemExit) as ended:
+        dvc(["repro", "no_such_stage"])
+    assert ended.value.code == 255
+
+
+def test_what_a_committed_stage_reads_must_be_there(made: Callable[[str], Path]) -> None:
+    folder = made("project")
+    (folder / "data.txt").unlink()
+    with pytest.raises(ArtifactError, match=r"^data\.txt: no such file; train@one reads it$"):
+        commit_stages(["train@one"])
+    assert not (folder / "dvc.lock").exists()
+    with pytest.raises(DvcException):
+        commit_stages(["train@none"])
 
 
 def test_a_run_that_is_interrupted_while_it_writes_its_locks_leaves_a_file_that_the_next_can_read(
