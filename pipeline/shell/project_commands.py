@@ -86,10 +86,7 @@ def adopt(
     call("adopt", keys, folder)
 
 
-@app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-    add_help_option=False,
-)
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def dvc(
     arguments: Annotated[
         list[str] | None, typer.Argument(help="The arguments of dvc: status, repro --dry, ...")

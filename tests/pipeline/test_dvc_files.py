@@ -17,10 +17,12 @@ from dvc.fs import localfs
 from dvc.repo import Repo
 from dvc.ui import ui
 from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
+from typer.main import get_command
 
 from espalier.io.errors import ArtifactError
 from pipeline.commands.dvc import dvc
 from pipeline.graph.dvc_files import commit_stages, locked_atomically, parsed_once, with_entries, written_by_entry
+from pipeline.shell import project_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = [ROOT / "dvc.lock", ROOT / "profiles/small/dvc.lock"]
@@ -214,6 +216,15 @@ def test_dvc_s_own_command_line_says_the_same_and_parses_parameters_once(
     with pytest.raises(SystemExit) as ended:
         dvc(["repro", "no_such_stage"])
     assert ended.value.code == 255
+
+
+@pytest.mark.parametrize(
+    "arguments", [["status", "--json"], ["--cd", "profiles/small", "status"], ["repro", "--help"], []]
+)
+def test_what_follows_the_profile_is_dvc_s(arguments: list[str]) -> None:
+    command = get_command(project_commands.app).commands["dvc"]  # type: ignore[attr-defined]
+    context = command.make_context("dvc", ["--profile", "small", *arguments])
+    assert (context.params["profile"], list(context.params["arguments"] or [])) == ("small", arguments)
 
 
 def test_what_a_committed_stage_reads_must_be_there(made: Callable[[str], Path]) -> None:
