@@ -28,7 +28,7 @@ from pipeline.records.judging import (
     require_difference,
     rows_of,
     write_key,
-)  # fmt: skip
+)
 
 #: The folder of samples, in that of the profile.
 FOLDER: Final = Path("judging")
