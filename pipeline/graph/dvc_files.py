@@ -1,7 +1,7 @@
 """Opens the DVC project of the present folder, and improves how DVC reads and writes its files.
 
-DVC reads params.yaml for each stage and writes the whole dvc.lock after each, with a YAML library in Python. With 80
-stages this takes seconds of processor time. Values read and bytes written do not change.
+DVC reads params.yaml for each stage, walks over all of it for each key, and writes the whole dvc.lock after each stage.
+With 80 stages this takes seconds of processor time, with 750 minutes. Values read and bytes written do not change.
 
 DVC writes in place which files its processes use. Interrupted, it leaves half a file, which no later run can read.
 """
@@ -19,6 +19,7 @@ from typing import IO, Any, Final
 
 import psutil
 from dvc import dvcfile, rwlock
+from dvc.dependency import param
 from dvc.env import DVC_ROOT
 from dvc.repo import Repo, lock_repo
 from dvc.scm import SCMError
@@ -30,6 +31,10 @@ from espalier.io.files import atomic_file
 
 #: A dvc.lock with only stages: its head, and the indented lines below.
 LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
+#: The library by which DVC finds values.
+_DPATH: Final = param.dpath
+#: What `dpath` reads as a pattern, or as the place in a list or a number among the keys.
+_SPECIAL: Final = re.compile(r"[*?\[\]]|^-?\d+$")
 #: Where an entry begins: at the name of a stage, perhaps quoted.
 ENTRY: Final = re.compile(r"^(?= {2}\S)", re.M)
 
@@ -56,7 +61,10 @@ def dvc_project(*, wait_for_lock: bool = False) -> Repo:
 
 @contextmanager
 def parsed_once() -> Iterator[None]:
-    """In this context, DVC parses a YAML file of parameters only once, and again only if it has changed."""
+    """In this context, DVC parses a YAML file of parameters only once, and again only if it has changed.
+
+    It finds a value by the names on its path, not by comparing the paths of all values: with 7,000 lines 10 ms a key.
+    """
     known: dict[Path, tuple[tuple[int, int], Any]] = {}
 
     def load(path: str, fs: Any = None, **options: Any) -> Any:
@@ -70,10 +78,22 @@ def parsed_once() -> Iterator[None]:
         return known[file][1]
 
     serialize.LOADERS[".yaml"] = load
+    param.dpath = SimpleNamespace(get=value_at, search=_DPATH.search)
     try:
         yield
     finally:
+        param.dpath = _DPATH
         del serialize.LOADERS[".yaml"]  # which has a default
+
+
+def value_at(config: Any, key: str, separator: str = ".") -> Any:
+    """The value at a key: what `dpath.get` finds, which also knows patterns and places of lists."""
+    value = config
+    for name in key.split(separator):
+        if not isinstance(value, dict) or name not in value or _SPECIAL.search(name):
+            return _DPATH.get(config, key, separator=separator)
+        value = value[name]
+    return value
 
 
 @contextmanager

@@ -12,16 +12,26 @@ from typing import Any
 import pytest
 from dvc import dvcfile, rwlock
 from dvc.cli import main
+from dvc.dependency import param
 from dvc.exceptions import DvcException
 from dvc.fs import localfs
 from dvc.repo import Repo
 from dvc.ui import ui
 from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.main import get_command
 
 from espalier.io.errors import ArtifactError
 from pipeline.commands.dvc import dvc
-from pipeline.graph.dvc_files import commit_stages, locked_atomically, parsed_once, with_entries, written_by_entry
+from pipeline.graph.dvc_files import (
+    commit_stages,
+    locked_atomically,
+    parsed_once,
+    value_at,
+    with_entries,
+    written_by_entry,
+)
 from pipeline.shell import project_commands
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,6 +133,26 @@ def test_a_file_is_parsed_once_and_again_when_it_has_changed(tmp_path: Path, mon
         assert load_path(str(params), localfs) == {"rate": 12}
         assert len(parsed) == 2
     assert ".yaml" not in LOADERS
+
+
+NAMES = st.sampled_from(["a", "b", "ab", "a*", "?", "[ab]", "0", "1", "a/b"])
+TREES = st.recursive(
+    st.integers() | st.none() | st.text(max_size=2),
+    lambda part: st.dictionaries(NAMES | st.integers(0, 1), part, max_size=4) | st.lists(part, max_size=2),
+    max_leaves=12,
+)
+
+
+@given(TREES, st.lists(NAMES | st.just(""), min_size=1, max_size=4))
+def test_a_value_is_the_one_that_dpath_finds(tree: Any, path: list[str]) -> None:
+    def found(get: Callable[..., Any]) -> Any:
+        try:
+            return get({"a": tree}, ".".join(path), separator=".")
+        except (KeyError, ValueError) as error:
+            return type(error)
+
+    path = ["a", *path]
+    assert found(value_at) == found(param.dpath.get)
 
 
 def test_a_damaged_file_fails_each_time_as_dvc_has_it(tmp_path: Path) -> None:
