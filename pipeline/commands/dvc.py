@@ -1,7 +1,7 @@
 """The command `dvc`: DVC's own command line, where each file of parameters is parsed once.
 
-DVC parses params.yaml for each stage: of the 161 processor seconds of `dvc status` in a project of 750 stages, nearly
-all. It has no plug-ins that could parse less, so its command line is called here.
+DVC parses params.yaml for each stage, and walks over all of it for each key: nearly all of the 161 processor seconds of
+`dvc status` in a project of 750 stages. It has no plug-ins that could do less, so its command line is called here.
 """
 
 from __future__ import annotations

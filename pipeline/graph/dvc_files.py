@@ -129,14 +129,17 @@ def commit_stages(names: Sequence[str]) -> None:
     of 750 stages. Here they are read once, and dvc.lock is written once.
 
     Raises:
-        ArtifactError: a file that a stage reads is missing.
-        DvcException: DVC cannot read the project, or there is no such stage.
+        ArtifactError: there is no such stage, or a file that one reads is missing.
+        DvcException: DVC cannot read the project.
     """
     logging.getLogger("dvc").setLevel(logging.WARNING)
     with parsed_once(), written_by_entry(), locked_atomically():
         repo = dvc_project(wait_for_lock=True)
         with lock_repo(repo):
-            stages = [stage for name in names for stage in repo.stage.collect(name)]
+            known = {stage.addressing: stage for stage in repo.index.stages}
+            if unknown := [name for name in names if name not in known]:
+                raise ArtifactError(f"no stage {unknown[0]}", where="dvc.yaml", remedy="dvc stage list names all")
+            stages = [known[name] for name in names]
             for stage in stages:
                 if lacking := [dep for dep in stage.deps if not dep.exists]:
                     raise ArtifactError("no such file", where=str(lacking[0]), remedy=f"{stage.addressing} reads it")

@@ -13,11 +13,11 @@ import pytest
 from dvc import dvcfile, rwlock
 from dvc.cli import main
 from dvc.dependency import param
-from dvc.exceptions import DvcException
 from dvc.fs import localfs
 from dvc.repo import Repo
 from dvc.ui import ui
 from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
+from dvc.utils.strictyaml import load as load_strictly
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.main import get_command
@@ -209,10 +209,15 @@ def test_stages_are_committed_in_one_pass_as_dvc_commit_has_them(
         parsed.append(Path(path).name)
         return load_yaml(path, **options)
 
+    def read(path: str, *options: Any, **more: Any) -> Any:
+        parsed.append(Path(path).name)
+        return load_strictly(path, *options, **more)
+
     monkeypatch.setattr("dvc.utils.serialize.load_yaml", counted)
+    monkeypatch.setattr("dvc.utils.strictyaml.load", read)
     ours = made("ours")
     commit_stages(names)
-    assert parsed.count("params.yaml") == 1
+    assert (parsed.count("params.yaml"), parsed.count("dvc.yaml")) == (1, 1)
     assert (ours / "dvc.lock").read_bytes() == (theirs / "dvc.lock").read_bytes()
     with Repo() as repo:
         assert list(repo.status()) == ["train@three"]
@@ -263,7 +268,7 @@ def test_what_a_committed_stage_reads_must_be_there(made: Callable[[str], Path])
     with pytest.raises(ArtifactError, match=r"^data\.txt: no such file; train@one reads it$"):
         commit_stages(["train@one"])
     assert not (folder / "dvc.lock").exists()
-    with pytest.raises(DvcException):
+    with pytest.raises(ArtifactError, match=r"^dvc\.yaml: no stage train@none; dvc stage list names all$"):
         commit_stages(["train@none"])
 
 
