@@ -1,4 +1,4 @@
-"""The command `adopt`: import a model trained on another machine, with its outputs and their provenance."""
+"""The command `adopt`: import models trained on another machine, with their outputs and their provenance."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+from dvc.exceptions import DvcException
 from pydantic import BaseModel, Field
 
 from espalier.cli.progress import say
@@ -16,6 +17,7 @@ from espalier.io.hashing import files_sha256
 from espalier.io.registry import entry
 from espalier.models.serialization import WEIGHTS
 from pipeline import layout
+from pipeline.graph.dvc_files import commit_stages
 from pipeline.graph.stage_graph import definitions
 from pipeline.graph.stage_inputs import record_of
 from pipeline.graph.written import record
@@ -44,17 +46,41 @@ class _Decoding(BaseModel):
     made_of: dict[str, Any]
 
 
-def adopt(key: str, folder: Path) -> None:
-    """Copy a model, its curve and its runs' outputs from a profile's folder, if they were made from the same inputs.
+def adopt(keys: Sequence[str], folder: Path) -> None:
+    """Copy models, their curves and their runs' outputs from a profile's folder, if they are of the same inputs.
 
-    Writes `metrics/provenance/<key>.json`, which details and reports show. A training with fewer steps than set is
-    adopted too, and the provenance records both numbers. A model without weights, which may be too large to copy, is
-    also adopted: its outputs are scored here.
+    Writes `metrics/provenance/<key>.json`, which details and reports show, and records the stages in dvc.lock, also if
+    a later model is refused. A training with fewer steps than set is adopted too, and the provenance records both
+    numbers. A model without weights, which may be too large to copy, is also adopted: its outputs are scored here.
 
     Raises:
-        ArtifactError: a file is missing, or was made from other data, settings or component versions.
+        ArtifactError: a file is missing, or was made from other data, settings or component versions; or DVC cannot
+            record a stage.
     """
     params = load_params()
+    stages: list[str] = []
+    try:
+        for key in keys:
+            stages += _adopted(key, folder, params)
+    finally:
+        if stages:
+            _commit_stages(stages)
+
+
+def _commit_stages(stages: Sequence[str]) -> None:
+    try:
+        commit_stages(stages)
+    except DvcException as error:
+        raise ArtifactError(
+            f"DVC cannot record what was adopted: {error}",
+            where=Path("dvc.lock"),
+            remedy=f"dvc commit -f {' '.join(stages)}",
+        ) from error
+    say(f"DVC knows them: {' '.join(stages)}")
+
+
+def _adopted(key: str, folder: Path, params: Params) -> list[str]:
+    """Adopt one model; the stages whose files are here now."""
     model = entry("model", params.models, key)
     place = folder / layout.measured("train", key)
     if not place.is_file():
@@ -95,7 +121,7 @@ def adopt(key: str, folder: Path) -> None:
     say(f"{key}: {steps:,} of {asked:,} steps, {provenance['hours']} h on {provenance['hardware']}")
     if not weights:
         say(f"without its weights: to decode more with it, train it here (dvc repro -f train@{key})")
-    say(f"make DVC know it: dvc commit -f train@{key}{''.join(f' decode@{run}' for run in runs)}")
+    return [f"train@{key}", *(f"decode@{run}" for run in runs)]
 
 
 def _decoded_there(key: str, folder: Path, params: Params, model: str) -> list[str]:

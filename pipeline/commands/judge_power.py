@@ -61,7 +61,7 @@ def judge_power(
     print(f"{panel} raters, {counted}, a difference of {difference:g} levels; standard deviations: {stated}")
     if protocol.design == "pairs":
         shares = ", ".join(f"{name} {share:.0f} %" for name, share in answers.items())
-        print(f"such a system is expected to have: {shares}")
+        print(f"the better system is expected to have: {shares}")
     if protocol.design == "best_worst":
         scores = " and ".join(f"{score:.2f}" for score in answers.values())
         print(f"the two systems are expected to have the scores {scores}")

@@ -28,7 +28,7 @@ from pipeline.records.judging import (
     require_difference,
     rows_of,
     write_key,
-)  # fmt: skip
+)
 
 #: The folder of samples, in that of the profile.
 FOLDER: Final = Path("judging")
@@ -48,6 +48,8 @@ def judge_sample(name: str, out: Path | None, changes: dict[str, object], differ
             the difference is not above 0.
         ArtifactError: the outputs of a run are missing.
     """
+    if difference is not None:
+        require_difference(difference)
     params = load_params()
     protocol = changed(name, params, changes)
     folder = out or FOLDER / name
@@ -58,8 +60,6 @@ def judge_sample(name: str, out: Path | None, changes: dict[str, object], differ
     rows = {run: rows_of(protocol.paper, run) for run in protocol.runs}
     language = language_of(protocol, params)
     sample = draw(name, protocol, rows, language, profile=params.profile, outputs=output_hashes(protocol))
-    if difference is not None:
-        require_difference(difference)
     power = None if difference is None else power_of(protocol, protocol.inputs, difference)
     with atomic_folder(folder) as part:
         _write(part, sample, params.runs[protocol.runs[0]].task, power)

@@ -1,23 +1,27 @@
 """Opens the DVC project of the present folder, and improves how DVC reads and writes its files.
 
-DVC reads params.yaml for each stage and writes the whole dvc.lock after each, with a YAML library in Python. With 80
-stages this takes seconds of processor time. Values read and bytes written do not change.
+DVC reads params.yaml for each stage, walks over all of it for each key, and writes the whole dvc.lock after each stage.
+With 80 stages this takes seconds of processor time, with 750 minutes. Values read and bytes written do not change.
 
 DVC writes in place which files its processes use. Interrupted, it leaves half a file, which no later run can read.
 """
 
 import json
+import logging
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import psutil
 from dvc import dvcfile, rwlock
+from dvc.dependency import param
 from dvc.env import DVC_ROOT
-from dvc.repo import Repo
+from dvc.repo import Repo, lock_repo
 from dvc.scm import SCMError
 from dvc.utils import serialize
 
@@ -25,6 +29,11 @@ from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
 from pipeline.graph.lock_file import ENTRY, LOCK
+
+#: The library by which DVC finds values.
+_DPATH: Final = param.dpath
+#: What `dpath` reads as a pattern, or as the place in a list or a number among the keys.
+_SPECIAL: Final = re.compile(r"[*?\[\]]|^-?\d+$")
 
 
 def dvc_project(*, wait_for_lock: bool = False) -> Repo:
@@ -49,23 +58,39 @@ def dvc_project(*, wait_for_lock: bool = False) -> Repo:
 
 @contextmanager
 def parsed_once() -> Iterator[None]:
-    """In this context, DVC parses a YAML file of parameters only once, and again only if it has changed."""
-    known: dict[str, tuple[tuple[int, int], Any]] = {}
+    """In this context, DVC parses a YAML file of parameters only once, and again only if it has changed.
+
+    It finds a value by the names on its path, not by comparing the paths of all values: with 7,000 lines 10 ms a key.
+    """
+    known: dict[Path, tuple[tuple[int, int], Any]] = {}
 
     def load(path: str, fs: Any = None, **options: Any) -> Any:
         if getattr(fs, "protocol", "") != "local" or options:
             return serialize.load_yaml(path, fs=fs, **options)
-        stat = Path(path).stat()
+        file = Path(path).resolve()  # DVC names it in several ways
+        stat = file.stat()
         state = stat.st_mtime_ns, stat.st_size
-        if path not in known or known[path][0] != state:
-            known[path] = state, serialize.load_yaml(path, fs=fs)
-        return known[path][1]
+        if file not in known or known[file][0] != state:
+            known[file] = state, serialize.load_yaml(path, fs=fs)
+        return known[file][1]
 
     serialize.LOADERS[".yaml"] = load
+    param.dpath = SimpleNamespace(get=value_at, search=_DPATH.search)
     try:
         yield
     finally:
+        param.dpath = _DPATH
         del serialize.LOADERS[".yaml"]  # which has a default
+
+
+def value_at(config: Any, key: str, separator: str = ".") -> Any:
+    """The value at a key: what `dpath.get` finds, which also knows patterns and places of lists."""
+    value = config
+    for name in key.split(separator):
+        if not isinstance(value, dict) or name not in value or _SPECIAL.search(name):
+            return _DPATH.get(config, key, separator=separator)
+        value = value[name]
+    return value
 
 
 @contextmanager
@@ -92,6 +117,34 @@ def written_by_entry() -> Iterator[None]:
         yield
     finally:
         dvcfile.modify_yaml = whole
+
+
+def commit_stages(names: Sequence[str]) -> None:
+    """Record in dvc.lock and in the cache that the present files are those of the stages, as `dvc commit -f` does.
+
+    `dvc commit` takes one target, and reads all of dvc.lock and params.yaml again for each: 20 s a stage in a project
+    of 750 stages. Here they are read once, and dvc.lock is written once.
+
+    Raises:
+        ArtifactError: there is no such stage, or a file that one reads is missing.
+        DvcException: DVC cannot read the project.
+    """
+    logging.getLogger("dvc").setLevel(logging.WARNING)
+    with parsed_once(), written_by_entry(), locked_atomically():
+        repo = dvc_project(wait_for_lock=True)
+        with lock_repo(repo):
+            known = {stage.addressing: stage for stage in repo.index.stages}
+            if unknown := [name for name in names if name not in known]:
+                raise ArtifactError(f"no stage {unknown[0]}", where="dvc.yaml", remedy="dvc stage list names all")
+            stages = [known[name] for name in names]
+            for stage in stages:
+                if lacking := [dep for dep in stage.deps if not dep.exists]:
+                    raise ArtifactError("no such file", where=str(lacking[0]), remedy=f"{stage.addressing} reads it")
+                stage.save(allow_missing=True)
+                stage.commit(allow_missing=True)
+            for _, group in groupby(stages, key=lambda stage: stage.dvcfile):
+                own = list(group)
+                own[0].dvcfile.dump_stages(own, update_pipeline=False)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The commands on the project: list, repro, pages, adopt, export, release, plan, rehearse, verify."""
+"""The commands on the project: list, repro, pages, adopt, dvc, export, release, plan, rehearse, verify."""
 
 from pathlib import Path
 from typing import Annotated
@@ -78,15 +78,27 @@ def pages(
 
 @app.command()
 def adopt(
-    key: Annotated[str, typer.Argument(help="The key of the model in params.yaml.", autocompletion=model_names)],
+    keys: Annotated[list[str], typer.Argument(help="Keys of models in params.yaml.", autocompletion=model_names)],
     folder: Annotated[
         Path, typer.Option("--from", resolve_path=True, help="The folder of the profile, copied from that machine.")
     ],
     profile: ProfileOption = None,
 ) -> None:
-    """Import a model that was trained on another machine, with its outputs."""
+    """Import models that were trained on another machine, with their outputs, and make DVC know them."""
     enter(profile)
-    call("adopt", key, folder)
+    call("adopt", keys, folder)
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def dvc(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="The arguments of dvc: status, repro --dry, ...")
+    ] = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Call DVC, parsing params.yaml once and not for each stage. Before its arguments, --profile names a profile."""
+    enter(profile)
+    call("dvc", arguments or [])
 
 
 @app.command()

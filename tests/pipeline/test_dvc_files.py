@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dvc import dvcfile, rwlock
+from dvc.cli import main
+from dvc.dependency import param
 from dvc.fs import localfs
+from dvc.repo import Repo
+from dvc.ui import ui
 from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
+from dvc.utils.strictyaml import load as load_strictly
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.main import get_command
 
-from pipeline.graph.dvc_files import locked_atomically, parsed_once, with_entries, written_by_entry
+from espalier.io.errors import ArtifactError
+from pipeline.commands.dvc import dvc
+from pipeline.graph.dvc_files import (
+    commit_stages,
+    locked_atomically,
+    parsed_once,
+    value_at,
+    with_entries,
+    written_by_entry,
+)
+from pipeline.shell import project_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = [ROOT / "dvc.lock", ROOT / "profiles/small/dvc.lock"]
@@ -116,12 +135,141 @@ def test_a_file_is_parsed_once_and_again_when_it_has_changed(tmp_path: Path, mon
     assert ".yaml" not in LOADERS
 
 
+NAMES = st.sampled_from(["a", "b", "ab", "a*", "?", "[ab]", "0", "1", "a/b"])
+TREES = st.recursive(
+    st.integers() | st.none() | st.text(max_size=2),
+    lambda part: st.dictionaries(NAMES | st.integers(0, 1), part, max_size=4) | st.lists(part, max_size=2),
+    max_leaves=12,
+)
+
+
+@given(TREES, st.lists(NAMES | st.just(""), min_size=1, max_size=4))
+def test_a_value_is_the_one_that_dpath_finds(tree: Any, path: list[str]) -> None:
+    def found(get: Callable[..., Any]) -> Any:
+        try:
+            return get({"a": tree}, ".".join(path), separator=".")
+        except (KeyError, ValueError) as error:
+            return type(error)
+
+    path = ["a", *path]
+    assert found(value_at) == found(param.dpath.get)
+
+
 def test_a_damaged_file_fails_each_time_as_dvc_has_it(tmp_path: Path) -> None:
     (params := tmp_path / "params.yaml").write_text("a: [\n", encoding="utf-8")
     with parsed_once():
         for _ in range(2):
             with pytest.raises(YAMLFileCorruptedError):
                 load_path(str(params), localfs)
+
+
+PIPELINE = """
+stages:
+  train:
+    foreach: ${models}
+    do:
+      cmd: train ${key}
+      deps: [data.txt]
+      params: ["models.${key}.rate"]
+      outs: ["model_${key}.txt"]
+"""
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """A project whose outputs are there and which DVC does not know; the present folder."""
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / "site"))
+    monkeypatch.setenv("DVC_NO_ANALYTICS", "1")
+
+    def project(name: str) -> Path:
+        (folder := tmp_path / name).mkdir()
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        Repo.init(str(folder)).close()
+        (folder / "params.yaml").write_text("models: {one: {rate: 1}, two: {rate: 2}, three: {rate: 3}}\n")
+        (folder / "dvc.yaml").write_text(PIPELINE)
+        for file in ("data.txt", "model_one.txt", "model_two.txt", "model_three.txt"):
+            (folder / file).write_text(file)
+        monkeypatch.chdir(folder)
+        return folder
+
+    return project
+
+
+def test_stages_are_committed_in_one_pass_as_dvc_commit_has_them(
+    made: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["train@one", "train@two"]
+    theirs = made("theirs")
+    with Repo() as repo:
+        for name in names:
+            repo.commit(name, force=True)
+    parsed = []
+
+    def counted(path: str, **options: Any) -> Any:
+        parsed.append(Path(path).name)
+        return load_yaml(path, **options)
+
+    def read(path: str, *options: Any, **more: Any) -> Any:
+        parsed.append(Path(path).name)
+        return load_strictly(path, *options, **more)
+
+    monkeypatch.setattr("dvc.utils.serialize.load_yaml", counted)
+    monkeypatch.setattr("dvc.utils.strictyaml.load", read)
+    ours = made("ours")
+    commit_stages(names)
+    assert (parsed.count("params.yaml"), parsed.count("dvc.yaml")) == (1, 1)
+    assert (ours / "dvc.lock").read_bytes() == (theirs / "dvc.lock").read_bytes()
+    with Repo() as repo:
+        assert list(repo.status()) == ["train@three"]
+    cached = {path.name for path in (ours / ".dvc/cache/files").rglob("*") if path.is_file()}
+    assert len(cached) == 2  # of the two models
+    before = (ours / "dvc.lock").read_bytes()
+    commit_stages(["train@three"])
+    assert (ours / "dvc.lock").read_bytes().startswith(before)
+
+
+def test_dvc_s_own_command_line_says_the_same_and_parses_parameters_once(
+    made: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made("project")
+    commit_stages(["train@one", "train@two"])
+    (folder / "params.yaml").write_text("models: {one: {rate: 9}, two: {rate: 2}, three: {rate: 3}}\n")
+    parsed, said = [], []
+
+    def counted(path: str, **options: Any) -> Any:
+        parsed.append(Path(path).name)
+        return load_yaml(path, **options)
+
+    monkeypatch.setattr(ui, "write_json", said.append)
+    assert main(["status", "--json"]) == 0
+    monkeypatch.setattr("dvc.utils.serialize.load_yaml", counted)
+    dvc(["status", "--json"])
+    theirs, ours = said
+    assert ours == theirs and parsed.count("params.yaml") == 1
+    assert ours.keys() == {"train@one", "train@three"}
+    assert ours["train@one"] == [{"changed deps": {"params.yaml": {"models.one.rate": "modified"}}}]
+    with pytest.raises(SystemExit) as ended:
+        dvc(["repro", "no_such_stage"])
+    assert ended.value.code == 255
+
+
+@pytest.mark.parametrize(
+    "arguments", [["status", "--json"], ["--cd", "profiles/small", "status"], ["repro", "--help"], []]
+)
+def test_what_follows_the_profile_is_dvc_s(arguments: list[str]) -> None:
+    command = get_command(project_commands.app).commands["dvc"]  # type: ignore[attr-defined]
+    context = command.make_context("dvc", ["--profile", "small", *arguments])
+    assert (context.params["profile"], list(context.params["arguments"] or [])) == ("small", arguments)
+
+
+def test_what_a_committed_stage_reads_must_be_there(made: Callable[[str], Path]) -> None:
+    folder = made("project")
+    (folder / "data.txt").unlink()
+    with pytest.raises(ArtifactError, match=r"^data\.txt: no such file; train@one reads it$"):
+        commit_stages(["train@one"])
+    assert not (folder / "dvc.lock").exists()
+    with pytest.raises(ArtifactError, match=r"^dvc\.yaml: no stage train@none; dvc stage list names all$"):
+        commit_stages(["train@none"])
 
 
 def test_a_run_that_is_interrupted_while_it_writes_its_locks_leaves_a_file_that_the_next_can_read(

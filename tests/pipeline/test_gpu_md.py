@@ -101,7 +101,7 @@ def test_the_page_s_commands_train_elsewhere_and_bring_it_back(
     assert (committed / "data/models/songnet/seed1.safetensors").read_bytes() == before
     details = json.loads((committed / "metrics/details/songnet/songnet_free.json").read_text(encoding="utf-8"))
     assert details["scores"]
-    assert "up to date" in run(committed, "dvc", "status", "train@songnet", "decode@songnet_free").out
+    assert "up to date" in run(committed, "dvc", "status", "train@songnet", "decode@songnet_free").out  # adopt did it
 
     # What was made of other data, or of other outputs, is refused, and nothing is copied.
     back = committed / "back"

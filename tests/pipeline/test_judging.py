@@ -177,7 +177,7 @@ def test_what_cannot_be_is_one_line(shared: Path, cli: Cli, study: Path, tmp_pat
               "power", "songnet", "--difference", none)  # fmt: skip
         fails(f"--difference: no difference of {none} levels; a number above 0",
               "sample", "songnet", "--difference", none, "--out", str(tmp_path / "none"))  # fmt: skip
-    fails("--sd: unknown name 'raters'; allowed: texts, noise",
+    fails("--sd: unknown name 'raters'; allowed: noise, texts",
           "power", "songnet_sets", "--difference", "0.5", "--sd", "raters=1")  # fmt: skip
     pilot = ("--key", str(key), "--pilot", str(study / "ratings/rater_1.json"))
     fails(f"{key}: a pilot of design scale, and protocol songnet_sets of design best_worst; name the pilot's "
