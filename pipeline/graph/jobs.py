@@ -28,14 +28,14 @@ from dask_jobqueue.core import JobQueueCluster
 from dask_jobqueue.lsf import LSFCluster
 from dask_jobqueue.pbs import PBSCluster
 from dask_jobqueue.slurm import SLURMCluster
-from distributed import Client, KilledWorker
+from distributed import Client, KilledWorker, Status, Worker
 from dvc.stage import run
 from dvc.stage.exceptions import StageCmdFailedError
 
 from espalier.io.errors import ArtifactError, ConfigError
 from pipeline import layout
 from pipeline.graph.cluster_settings import Cluster, Resources
-from pipeline.graph.parent import STARTED_BY
+from pipeline.graph.parent import STARTED_BY, end_when
 
 #: The cluster of each system, and what asks it for GPUs.
 SYSTEMS: Final[Mapping[str, tuple[type[JobQueueCluster], str]]] = {
@@ -177,6 +177,15 @@ def versions() -> str:
     return f"Python {sys.version_info.major}.{sys.version_info.minor}, distributed {distributed.__version__}"
 
 
+def dask_setup(worker: Worker) -> None:
+    """Called by Dask in the worker of a job: the job and its command end with the script or the scheduler.
+
+    A worker waits for its command otherwise, however long it takes.
+    """
+    parent = os.getppid()
+    end_when(lambda: os.getppid() != parent or worker.status in (Status.closing, Status.closed))
+
+
 def execute(command: Command, token: str, wanted: str) -> tuple[int, str]:
     """Run a command in the job: its status, and its output with its errors.
 
@@ -227,7 +236,10 @@ def _client(cluster: Cluster, resources: Resources, command: Command, folder: Pa
             where, remedy = f"{cluster.system}, {command.name}", "correct local.yaml"
             raise ConfigError(f"the job was refused: {said}", where=where, remedy=remedy) from error
         yield client
-        client.retire_workers()  # the worker ends by itself, and the job with it
+        client.retire_workers()
+        latest = time.monotonic() + TIMEOUT
+        while not ended.exists() and time.monotonic() < latest:  # a job that ends by itself need not be killed
+            time.sleep(LOOK / 10)
 
 
 def job_cluster(cluster: Cluster, resources: Resources, name: str, folder: Path, ended: Path) -> JobQueueCluster:
@@ -263,7 +275,7 @@ def job_cluster(cluster: Cluster, resources: Resources, name: str, folder: Path,
         log_directory=str(folder),
         local_directory=str(folder),
         nanny=False,
-        worker_extra_args=["--no-dashboard"],
+        worker_extra_args=["--no-dashboard", "--preload", __name__],
         death_timeout=TIMEOUT,
         security=True,
         shared_temp_directory=str(folder),

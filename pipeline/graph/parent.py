@@ -36,12 +36,16 @@ def end_with_dvc() -> None:
 
     DVC passes no pipe to a command, and there may be a shell between them.
     """
-    if DVC_STAGE not in os.environ:
-        return
-    parent, worker = os.getppid(), int(os.environ.get(STARTED_BY, 0))
+    if DVC_STAGE in os.environ:
+        parent, worker = os.getppid(), int(os.environ.get(STARTED_BY, 0))
+        end_when(lambda: os.getppid() != parent or bool(worker and not psutil.pid_exists(worker)))
+
+
+def end_when(holds: Callable[[], bool]) -> None:
+    """End this process and all below it when a condition holds. It is looked at twice a second."""
 
     def wait() -> None:
-        while os.getppid() == parent and (not worker or psutil.pid_exists(worker)):
+        while not holds():
             time.sleep(LOOK)
 
     _when(wait, lambda: None)

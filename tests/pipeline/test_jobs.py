@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import yaml
 from distributed import LocalCluster
@@ -255,6 +257,7 @@ def test_slurm_runs_each_stage_as_a_job_and_the_lock_is_that_of_dvc_repro(
     repro([], jobs=2, cluster=True)
     said = capfd.readouterr().err
     assert lock_of(ours) == lock_of(theirs) and "job 1\n" in said
+    _until(lambda: not _workers())
 
 
 def test_a_job_that_is_killed_is_begun_again(
@@ -266,6 +269,7 @@ def test_a_job_that_is_killed_is_begun_again(
     local(system="slurm", host="127.0.0.1")
     repro(["first"], jobs=1, cluster=True)
     assert (folder / "begun").read_text() == "begun\n" * 2 and (folder / "first.txt").exists()
+    _until(lambda: not _workers())
 
 
 def test_a_job_that_always_ends_before_its_command_is_an_error_that_names_its_log(
@@ -332,6 +336,16 @@ def test_jobs_end_with_the_process_that_submitted_them(
     process.send_signal(signal.SIGKILL)
     process.wait()
     _until(lambda: not subprocess.run(["squeue", "-h"], env=one_node, capture_output=True, text=True).stdout.strip())
+    _until(lambda: not _workers())
+
+
+def _workers() -> list[psutil.Process]:
+    """The workers of jobs that run on this machine."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            found += [process] * ("SLURM_JOB_ID" in process.environ())
+    return found
 
 
 def _node(environment: dict[str, str], state: str) -> None:
