@@ -13,7 +13,6 @@ from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import validated
 from espalier.io.yaml_files import load_yaml
 
-NAME: Final = Path("dvc.lock")
 #: A dvc.lock with only stages: its head, and the indented lines below.
 LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
 #: Where an entry begins: at the name of a stage, perhaps quoted.
