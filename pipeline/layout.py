@@ -9,6 +9,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PROFILES = {"nursery": ROOT, "small": ROOT / "profiles" / "small", "paper": ROOT / "profiles" / "paper"}
 
 PARAMS = Path("params.yaml")
+#: DVC's hashes of all inputs and outputs.
+LOCK = Path("dvc.lock")
 #: The catalogue of published sources and the versions of components; of all profiles.
 CATALOGUE = Path("pipeline/params/sources.yaml")
 VERSIONS = Path("pipeline/params/versions.yaml")

@@ -13,8 +13,9 @@ from dvc.exceptions import DvcException
 
 from espalier.cli.progress import followed, say
 from espalier.io.errors import ArtifactError
+from pipeline import layout
 from pipeline.graph.dvc_files import dvc_project
-from pipeline.graph.lock_file import NAME, Out, file_md5, in_cache, listing_of, read_lock
+from pipeline.graph.lock_file import Out, file_md5, in_cache, listing_of, read_lock
 
 #: Function from a folder and the names of its folders and files to those that .dvcignore does not exclude.
 Ignore = Callable[[str, list[str], list[str]], tuple[list[str], list[str]]]
@@ -26,7 +27,7 @@ def verify() -> None:
     Raises:
         ArtifactError: there is no lock, or a hash differs. Missing outputs are counted, but are not errors.
     """
-    outs = _outputs(NAME)
+    outs = _outputs(layout.LOCK)
     cache, ignore = _dvc()
     faults: dict[Path, str] = {}
     absent = 0

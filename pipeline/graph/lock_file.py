@@ -3,7 +3,7 @@
 import hashlib
 import re
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import yaml
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -13,7 +13,6 @@ from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import validated
 from espalier.io.yaml_files import load_yaml
 
-NAME: Final = Path("dvc.lock")
 #: A dvc.lock with only stages: its head, and the indented lines below.
 LOCK: Final = re.compile(r"(schema: '2\.0'\nstages:\n)((?: {2}.*\n)+)")
 #: Where an entry begins: at the name of a stage, perhaps quoted.
@@ -62,7 +61,7 @@ def read_lock(path: Path) -> dict[str, tuple[Out, ...]]:
         ) from error
 
 
-def _tree(path: Path) -> Any:
+def _tree(path: Path) -> object:
     """The file as YAML; if it is as DVC writes it, without dependencies and parameters, which are nine tenths of it."""
     try:
         found = LOCK.fullmatch(path.read_text(encoding="utf-8"))
@@ -71,11 +70,10 @@ def _tree(path: Path) -> Any:
     if found is None:
         return load_yaml(path, names=False)
     parts = [entry.partition(_OUTS) for entry in ENTRY.split(found[2])[1:]]
+    outs = (head.splitlines(keepends=True)[0] + mark + listed for head, mark, listed in parts if mark)
     try:
-        return yaml.load(
-            found[1] + "".join(head.partition("\n")[0] + f"\n{outs}{listed}" for head, outs, listed in parts if outs),
-            yaml.CSafeLoader,
-        )
+        tree: object = yaml.load(found[1] + "".join(outs), yaml.CSafeLoader)
+        return tree
     except yaml.YAMLError:
         return load_yaml(path, names=False)
 

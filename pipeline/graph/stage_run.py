@@ -88,11 +88,13 @@ def alone(stage: str, *key: str) -> Iterator[None]:
 def _compared(stage: str, *key: str) -> Iterator[None]:
     """Compare the inputs of a stage before it runs without DVC, and record its outputs after it. DVC itself does both.
 
+    Where there is no dvc.lock, as in a rehearsal and on a machine that only trains, nothing can be compared.
+
     Raises:
         ArtifactError: an input is not what its stage wrote.
         ConfigError: params.yaml is invalid.
     """
-    if DVC_STAGE in os.environ or os.environ.get("RANK", "0") != "0":
+    if DVC_STAGE in os.environ or os.environ.get("RANK", "0") != "0" or not layout.LOCK.exists():
         yield
         return
     from pipeline.graph.stage_graph import definitions

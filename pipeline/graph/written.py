@@ -15,7 +15,7 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
-from pipeline.graph.lock_file import NAME, Out, file_md5, in_cache, listing_of, read_lock
+from pipeline.graph.lock_file import Out, file_md5, in_cache, listing_of, read_lock
 
 #: The MD5 of a file; of a folder that of each of its files, by name, or that of its listing, which ends in `_DIR`.
 Hash: TypeAlias = str | Mapping[str, str]
@@ -51,18 +51,20 @@ def require_written(paths: Collection[Path], folder: Path = Path()) -> None:
     read = {path.as_posix() for path in paths}
     locked = _locked(folder)
     made = {file.stem: read_json(file, dict[str, str | dict[str, str]]) for file in _records(folder).glob("*.json")}
-    for stage in locked | made:
+    # The last entry counts: dvc.lock keeps those of stages that are no more.
+    makers = {out: stage for known in (locked, made) for stage, outs in known.items() for out in outs}
+    wanted = [out for out in makers if any(_touch(out, name) for name in read) and (folder / out).exists()]
+    for stage in dict.fromkeys(makers[out] for out in wanted):
         runs = [run for run in (locked.get(stage), made.get(stage)) if run]
-        outs = {out for run in runs for out in run if any(_touch(out, name) for name in read)}
-        present = sorted(out for out in outs if (folder / out).exists())
+        present = sorted(out for out in wanted if makers[out] == stage)
         changes = [[name for out in present for name in _changes(folder, out, run.get(out), read)] for run in runs]
-        if changes and all(changes):
+        if all(changes):
             raise _changed(min(reversed(changes), key=len)[0], stage, folder)
 
 
 def _locked(folder: Path) -> dict[str, dict[str, Hash]]:
     try:
-        lock = read_lock(folder / NAME)
+        lock = read_lock(folder / layout.LOCK)
     except FileNotFoundError:
         return {}
     cache = _cache(folder)

@@ -27,6 +27,8 @@ from espalier.models.serialization import save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
 from espalier.verse.rhyme import group_name
+from pipeline import layout
+from pipeline.graph.written import record
 from pipeline.shell.app import STAGES, app
 
 Cli = Callable[..., Any]
@@ -345,6 +347,7 @@ def test_weights_of_another_architecture_are_named(project: Path, refused: Refus
     shape = json.loads((project / "data/models/songnet/model.json").read_text(encoding="utf-8"))
     shape["config"]["inner"] = 32
     (project / "data/models/songnet/model.json").write_text(json.dumps(shape), encoding="utf-8")
+    record("train@songnet", [layout.model("songnet")], project)  # as if it was trained
     for command in (["generate", "--format", FORMAT], ["decode", "songnet_free"]):
         line = refused(project, *command)
         assert "seed1.safetensors: weights of another architecture: " in line

@@ -15,6 +15,7 @@ import pytest
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import read_table, table_metadata, write_table
 from espalier.judging.result import JudgedDetails
+from pipeline.graph.written import record
 
 Cli = Callable[..., Any]
 POWER = "heds-sample_evaluators_design-sample-statistical_power-value"
@@ -108,6 +109,7 @@ def test_ratings_are_a_metric_and_stand_in_the_report_until_the_run_is_decoded_a
     table = read_table(outputs)
     table.loc[0, "text"] = "another"
     write_table(outputs, table, table_metadata(outputs))
+    record("decode@songnet_free", [outputs.relative_to(project)], project)  # as if it was decoded
     again = cli(project, "judge", "score", *as_people(tmp_path), "--key", key)
     assert (again.status, again.out) == (1, "")
     assert again.err == (

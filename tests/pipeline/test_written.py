@@ -171,6 +171,14 @@ def die_after(moves: int) -> None:
     os.replace, files.exchange = dying(os.replace), dying(files.exchange)
 
 
+def test_the_entry_of_a_stage_that_was_renamed_does_not_count(project: Path) -> None:
+    old = {"cmd": "x", "outs": [{"path": str(path), "md5": "0" * 32} for path in (DETAILS, METRICS)]}
+    tree = yaml.safe_load((project / "dvc.lock").read_text(encoding="utf-8"))
+    tree["stages"] = {"score@old": old} | tree["stages"]
+    (project / "dvc.lock").write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+    require_written([Path("metrics")])
+
+
 def test_without_a_lock_and_records_nothing_is_compared(project: Path) -> None:
     (project / "dvc.lock").unlink()
     DETAILS.write_text("{}", encoding="utf-8")
