@@ -54,7 +54,7 @@ def read_pairs(file: Path, vocabulary: int, marks: tuple[int, int] | None = None
 
 def _arrays(file: Path) -> tuple[list[Any], list[Any]]:
     """/sentences and /indices, read in a separate process, since a damaged file can crash the HDF5 library."""
-    _FORKS.set_forkserver_preload(["tables"])  # unless the server already runs
+    _FORKS.set_forkserver_preload(["__main__", "tables", __name__])  # unless the server already runs
     try:
         with ProcessPoolExecutor(1, _FORKS) as pool:
             found = pool.submit(_read_arrays, str(file)).result()
