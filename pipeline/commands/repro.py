@@ -25,6 +25,7 @@ from dvc.stage.exceptions import StageNotFound
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
 from pipeline import layout
+from pipeline.graph import settled
 from pipeline.graph.dvc_files import dvc_project, locked_atomically, parsed_once, written_by_entry
 from pipeline.graph.parent import STARTED_BY, end_with_parent, interrupt_below
 from pipeline.graph.scheduler import run_all
@@ -69,7 +70,7 @@ def repro(targets: list[str], jobs: int) -> None:
     started = time.monotonic()
     graph = out_of_date(targets)
     if not graph:
-        say("Data and pipelines are up to date.")
+        say(settled.UP_TO_DATE)
         return
     from pipeline.records.stage_times import StageTimes, spoken  # what a run without work need not import
 
@@ -122,6 +123,8 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
     try:
         repo = dvc_project(wait_for_lock=True)
         with repo.lock, parsed_once():
+            paths = [] if targets else settled.paths_of(repo)
+            state = settled.state_of(paths)
             graph = repo.index.graph
             needs = {stage: set(graph.successors(stage)) for stage in graph}
             named = [stage for target in targets for stage in repo.stage.collect(target)]
@@ -134,6 +137,8 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 before = {other.addressing for other in needs[stage]} & stale.keys()
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
+            if not targets and not stale and state is not None:
+                settled.keep(paths, state)
     except StageNotFound as error:
         what, remedy = f"no stage {error.name} in {error.file}", "dvc stage list --name-only names all"
         raise ArtifactError(what, remedy=remedy) from error
