@@ -24,6 +24,7 @@ from dvc.stage.exceptions import StageCmdFailedError, StageNotFound
 
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError
+from espalier.io.files import atomic_file
 from pipeline import layout
 from pipeline.graph import forks, settled
 from pipeline.graph.dvc_files import dvc_project, locked_atomically, parsed_once, written_by_entry
@@ -140,7 +141,9 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
             if not targets and not stale and state is not None:
-                settled.keep(paths, state)
+                settled.KEPT.parent.mkdir(parents=True, exist_ok=True)
+                with atomic_file(settled.KEPT) as part:
+                    part.write_text(settled.note(paths, state), encoding="utf-8")
     except StageNotFound as error:
         what, remedy = f"no stage {error.name} in {error.file}", "dvc stage list --name-only names all"
         raise ArtifactError(what, remedy=remedy) from error

@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from espalier.io.files import atomic_file
 from espalier.io.hashing import digest
 from pipeline import layout
 
@@ -24,13 +23,13 @@ if TYPE_CHECKING:
 #: What DVC and `espalier repro` say then.
 UP_TO_DATE: Final = "Data and pipelines are up to date."
 #: What the last answer depended on.
-_KEPT: Final = layout.scratch("repro", "settled.json")
+KEPT: Final = layout.scratch("repro", "settled.json")
 
 
 def is_settled() -> bool:
     """Whether DVC last found everything up to date in this folder, and nothing has changed since."""
     try:
-        kept = json.loads(_KEPT.read_bytes())
+        kept = json.loads(KEPT.read_bytes())
         return bool(kept["state"] == _state(kept["paths"]))
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -58,11 +57,9 @@ def state_of(paths: list[str]) -> str | None:
         return None
 
 
-def keep(paths: list[str], state: str) -> None:
-    """Note that everything was up to date in a state, which was taken before DVC looked."""
-    _KEPT.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_file(_KEPT) as part:
-        part.write_text(json.dumps({"paths": paths, "state": state}), encoding="utf-8")
+def note(paths: list[str], state: str) -> str:
+    """What `KEPT` holds of a state, taken before DVC looked, in which DVC found everything up to date."""
+    return json.dumps({"paths": paths, "state": state})
 
 
 def _state(paths: Iterable[str]) -> str:

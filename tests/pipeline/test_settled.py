@@ -122,7 +122,7 @@ def test_dvc_is_asked_after_any_change(
 
 
 def test_stages_that_are_to_run_and_named_stages_leave_no_note(done: Path) -> None:
-    (done / settled._KEPT).unlink(missing_ok=True)
+    (done / settled.KEPT).unlink(missing_ok=True)
     assert out_of_date(["file"]) == {} and not settled.is_settled()
     (done / "given.txt").write_text("other\n")
     assert [*out_of_date([])] == ["file", "folder"] and not settled.is_settled()
