@@ -20,12 +20,14 @@ from typing import IO, Any
 
 from dvc.exceptions import DvcException
 from dvc.stage import run
-from dvc.stage.exceptions import StageNotFound
+from dvc.stage.exceptions import StageCmdFailedError, StageNotFound
 
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError, EspalierError
+from espalier.io.files import atomic_file
 from espalier.io.locks import exclusive
 from pipeline import layout
+from pipeline.graph import forks, settled
 from pipeline.graph.cluster_settings import Cluster, Resources, load_cluster
 from pipeline.graph.dvc_files import dvc_project, locked_atomically, parsed_once, written_by_entry
 from pipeline.graph.parent import STARTED_BY, end_with_parent, interrupt_below
@@ -34,6 +36,8 @@ from pipeline.records.committed import differences, rewritten
 
 #: The products of each kind of stage, for the last line of a run.
 MADE = {"train_parser": "parsers", "train": "models", "score": "scored runs", "report": "reports"}
+#: The kinds of stages that import torch.
+HEAVY = ("baselines", "decode", "train")
 #: Largest number of printed differences from the committed numbers.
 SHOWN = 12
 #: Seconds that a command has to end by itself, or DVC to release its files.
@@ -92,7 +96,7 @@ def repro(targets: list[str], jobs: int, *, cluster: bool = False, dry_run: bool
     settings = load_cluster() if cluster else None
     graph = out_of_date(targets)
     if not graph:
-        say("Data and pipelines are up to date.")
+        say(settled.UP_TO_DATE)
         return
     from pipeline.records.stage_times import StageTimes, spoken  # what a run without work need not import
 
@@ -167,6 +171,8 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
     try:
         repo = dvc_project(wait_for_lock=True)
         with repo.lock, parsed_once():
+            paths = [] if targets else settled.paths_of(repo)
+            state = settled.state_of(paths)
             graph = repo.index.graph
             needs = {stage: set(graph.successors(stage)) for stage in graph}
             named = [stage for target in targets for stage in repo.stage.collect(target)]
@@ -179,6 +185,10 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 before = {other.addressing for other in needs[stage]} & stale.keys()
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
+            if not targets and not stale and state is not None:
+                settled.KEPT.parent.mkdir(parents=True, exist_ok=True)
+                with atomic_file(settled.KEPT) as part:
+                    part.write_text(settled.note(paths, state), encoding="utf-8")
     except StageNotFound as error:
         what, remedy = f"no stage {error.name} in {error.file}", "dvc stage list --name-only names all"
         raise ArtifactError(what, remedy=remedy) from error
@@ -237,7 +247,9 @@ def _outcomes(
         started(stage)
         return future
 
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _stay) as pool:
+    heavy = sum(stage.partition("@")[0] in HEAVY for stage in graph)
+    serve = heavy > jobs and not place  # else it is not worth its own import
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _stay, (serve,)) as pool:
         try:
             for outcome in run_all(graph, start, jobs, seconds):
                 failed = failed or not outcome.ok
@@ -278,19 +290,25 @@ class _Interrupt:
         cls.idle.wait(GRACE)
 
 
-def _stay() -> None:
-    """In processes that run stages, leave Ctrl-C to `_run`, which reports it; and end with the main process."""
+def _stay(serve: bool) -> None:
+    """In processes that run stages, leave Ctrl-C to `_run`, which reports it; and end with the main process.
+
+    Args:
+        serve: whether commands shall be forks.
+    """
     _Interrupt.idle.set()
     signal.signal(signal.SIGINT, _Interrupt.take)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.environ[STARTED_BY] = str(os.getpid())
     end_with_parent(_Interrupt.finish)
+    if serve:
+        forks.start_server()
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """In this context, Ctrl-C stops DVC only where it starts a command, where it writes nothing."""
-    whole = run.cmd_run
+    whole, command = run.cmd_run, run._run
 
     def cmd_run(*arguments: Any, **options: Any) -> None:
         _Interrupt.starts_command = True
@@ -300,13 +318,20 @@ def _interruptible() -> Iterator[None]:
         finally:
             _Interrupt.starts_command = False
 
-    run.cmd_run = cmd_run
+    def forked(executable: str | None, line: str, **options: Any) -> None:
+        status = forks.fork(line, options["cwd"], options["env"])
+        if status is None:
+            command(executable, line, **options)
+        elif status:
+            raise StageCmdFailedError(line, status)
+
+    run.cmd_run, run._run = cmd_run, forked
     _Interrupt.idle.clear()
     try:
         _Interrupt.check()
         yield
     finally:
-        run.cmd_run = whole
+        run.cmd_run, run._run = whole, command
         _Interrupt.idle.set()
 
 

@@ -69,7 +69,7 @@ def interrupt_below(seconds: float) -> None:
             killed.
     """
     children = psutil.Process().children()
-    commands = [process for child in children for process in _below(child)]
+    commands = [process for child in children for process in _below(child) if not _serves_forks(process, child)]
     _send(children, signal.SIGINT)
     for blow in (signal.SIGINT, signal.SIGKILL):
         _, commands = psutil.wait_procs(commands, timeout=seconds)
@@ -81,6 +81,13 @@ def _below(process: psutil.Process) -> list[psutil.Process]:
     with suppress(psutil.NoSuchProcess):
         return [child for child in process.children(recursive=True) if _runs(child)]
     return []
+
+
+def _serves_forks(process: psutil.Process, parent: psutil.Process) -> bool:
+    """Whether a process below `parent` is the server of its forks, which ignores interrupts, and ends after them."""
+    with suppress(psutil.NoSuchProcess):
+        return process.ppid() == parent.pid and "multiprocessing.forkserver" in " ".join(process.cmdline())
+    return False
 
 
 def _runs(process: psutil.Process) -> bool:

@@ -7,7 +7,9 @@ import typer
 from typer.models import OptionInfo
 
 from espalier.cli.models import model_names
+from espalier.cli.progress import say
 from espalier.io.registry import imported
+from pipeline.graph.settled import UP_TO_DATE, is_settled
 from pipeline.records.machine import jobs as usual_jobs
 from pipeline.shell import completion
 from pipeline.shell.profiles import Profile, ProfileOption, enter
@@ -64,6 +66,9 @@ def repro(
 ) -> None:
     """Run `dvc repro` with several stages at once."""
     enter(profile)
+    if not targets and is_settled():
+        say(UP_TO_DATE)
+        return
     usual = CLUSTER_JOBS if cluster else usual_jobs()
     call("repro", targets or [], jobs or usual, cluster=cluster, dry_run=dry_run)
 
