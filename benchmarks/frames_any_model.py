@@ -44,7 +44,7 @@ from espalier.io.errors import ConfigError
 from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.verse.ci_books import CiBooks, open_books
 
-BATCH, PROMPT, FILE = 24, "A poem in Chinese:\n", "SmolLM2-135M-Instruct.Q4_1.gguf"
+BATCH, PROMPT, FILE = 8, "A poem in Chinese:\n", "SmolLM2-135M-Instruct.Q4_1.gguf"
 COMMON = "春江花月夜明天东风山水人心年来去不有无见"
 #: What each batch gave, while a run goes on.
 KEPT = Path(tempfile.gettempdir()) / "frames_any_model.json"
@@ -111,7 +111,7 @@ def sampled(
 
 def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> BenchmarkTable:
     """How many random frames the sampled texts keep. What is done is kept in `KEPT`: a run that was ended goes on."""
-    rng, drawn, refused = random.Random(0), list[tuple[str, Frame, FrameProcessor]](), 0
+    rng, drawn, refused = random.Random(0), list[tuple[str, Frame, int, int]](), 0
     while len(drawn) < count:
         kind, frame = random_frame(rng, books)
         try:
@@ -121,14 +121,17 @@ def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> Benchmark
             continue
         if processor.needed <= 120:  # about 50 characters
             spare = 24 if processor.needed <= 26 else 100  # tokens that bind, and tokens that hardly do
-            drawn.append((kind, frame, frame.processor(tokenizer, processor.needed + spare, books)))
-    drawn.sort(key=lambda each: each[2].needed)
+            drawn.append((kind, frame, processor.needed, processor.needed + spare))
+    drawn.sort(key=lambda each: each[2])
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     for start in reversed(range(0, count, BATCH)):  # the longest first, as they take the most
         part, key = drawn[start : start + BATCH], f"{start} of {count}"
         if key not in kept:
-            judged = sampled(model, tokenizer, part, start, books)
+            # A processor keeps up to hundreds of MB for a long frame, and is let go with its batch.
+            frames = [(kind, frame, frame.processor(tokenizer, most, books)) for kind, frame, _, most in part]
+            judged = sampled(model, tokenizer, frames, start, books)
             kept[key] = [*zip((kind for kind, *_ in part), judged, strict=True)]
+            del frames
             KEPT.write_text(json.dumps(kept))
             print(key, kept[key], flush=True)
     rows = [row for start in range(0, count, BATCH) for row in kept[f"{start} of {count}"]]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from espalier.frames import word_following
 from espalier.frames.following import Following, Place
 from espalier.frames.lexicon import Lexicon
 from espalier.frames.line_automaton import LineAutomaton
@@ -34,11 +37,18 @@ FRAMES: list[dict[str, object]] = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("limit", [0, 10**6])
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(FRAMES), st.lists(PIECES, max_size=12), st.booleans(), st.integers(0, 10**6))
 def test_a_token_is_allowed_if_and_only_if_words_go_on_with_it(
-    said: dict[str, object], pieces: list[str], by_bytes: bool, seed: int
+    limit: int, said: dict[str, object], pieces: list[str], by_bytes: bool, seed: int
 ) -> None:
+    """Few words are asked one by one, many all at once: with either limit, all are few or all are many."""
+    with patch.multiple(word_following, _FEW=limit, _ALONE=limit):
+        require_exact(said, pieces, by_bytes, seed)
+
+
+def require_exact(said: dict[str, object], pieces: list[str], by_bytes: bool, seed: int) -> None:
     automaton = LineAutomaton(lines_of(said), LEXICON)
     tokenizer = byte_level([each.encode() for each in pieces]) if by_bytes else sentence_piece(pieces)
     tokens, rng = tokens_of(tokenizer), random.Random(seed)

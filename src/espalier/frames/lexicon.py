@@ -16,6 +16,8 @@ from espalier.verse.rhyme import entries, pronunciations, rhyme_parts
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+#: Sets of shapes, each of several 64-bit words whose bits are the shapes of a lexicon.
+Shapes = npt.NDArray[np.uint64]
 Part = tuple[str, ...]
 
 _WORD = re.compile(r"'?[a-z]+(?:'[a-z]+)*'?")
@@ -73,6 +75,7 @@ class Lexicon:
         self.sizes = np.array([*map(len, self.words)], np.int64)
         self.span = lru_cache(maxsize=65536)(self._span)
         self.fitting = lru_cache(maxsize=4096)(self._fitting)
+        self.within = lru_cache(maxsize=4096)(self._within)
         self.least = lru_cache(maxsize=4096)(self._least)
         self.fill = lru_cache(maxsize=4096)(self._fill)
 
@@ -116,6 +119,16 @@ class Lexicon:
     def _fitting(self, pattern: str) -> Flags:
         """(shapes,) whether each fits the beginning of a pattern (`espalier.frames.meters`)."""
         return np.array([fits(shape, pattern, 0) for shape in self.shapes], np.bool_)
+
+    def _within(self, pattern: str, least: int, most: int) -> Shapes:
+        """The shapes of so many syllables that fit the beginning of a pattern."""
+        flags = self.fitting(pattern) & (self.lengths >= least) & (self.lengths <= most)
+        return packed(flags[None])[:, 0]
+
+    @cached_property
+    def bits(self) -> Shapes:
+        """(64-bit words, kinds) the shapes of each kind."""
+        return packed(self._by_kind)
 
     def having(self, shapes: Flags) -> Flags:
         """(kinds,) whether each kind has one of some shapes, given as (shapes,) flags."""
@@ -178,6 +191,12 @@ class Lexicon:
         """The words of a rhyme part."""
         words, starts = self.rhyming
         return words[starts[part] : starts[part + 1]]
+
+
+def packed(flags: Flags) -> Shapes:
+    """(64-bit words, n) the sets of shapes of (n, shapes) flags."""
+    padded = np.pad(flags, ((0, 0), (0, -flags.shape[1] % 64)))
+    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little").view(np.uint64).T)
 
 
 @lru_cache(maxsize=1)

@@ -6,29 +6,28 @@ most one of the marks `MARKS`. Lines are separated by a line feed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from espalier.frames.automaton import Characters
-from espalier.frames.lexicon import FAR, LETTERS, Flags, Lexicon, Numbers, lexicon
+from espalier.frames.lexicon import FAR, LETTERS, Lexicon, Shapes, lexicon
 from espalier.frames.line_ends import LineEnds
 from espalier.frames.lines import Lines
-from espalier.frames.meters import after, fits
+from espalier.frames.meters import after
 from espalier.frames.room import Room, Sounds
+from espalier.frames.word_sets import Coming, WordSet, every
 from espalier.io.errors import ConfigError
 
 MARKS: Final = ",;:.!?"
 #: The most words that must occur, without rhymes and beside them: room is sought for each set of them.
 MOST_WORDS: Final = (8, 4)
+_SMALL: Final = re.compile(f"[{LETTERS}]+")
 #: Places in the patterns of a line: the index of the pattern, and the syllables so far.
 Places = frozenset[tuple[int, int]]
-Counts = npt.NDArray[np.int32]
-#: The words that may come next are kept for so many states, as arrays of all words of the dictionary.
-_STATES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +78,15 @@ class LineAutomaton:
         self._words = lru_cache(maxsize=4096)(self._ending_words)
         self._latest = lru_cache(maxsize=4096)(self._latest_of)
         self._whole = lru_cache(maxsize=4096)(self._whole_word)
-        self._coming = lru_cache(maxsize=_STATES)(self._coming_words)
-        self.letters = self.ends.letters
+        self._coming = lru_cache(maxsize=4096)(self._coming_words)
+        self.letters, self._none = self.ends.letters, np.zeros(len(self.lexicon.bits), np.uint64)
+        self.lexicon_words = every(self.lexicon)
         for letter in {*lines.initials} - {""}:
             if self.lexicon.least(letter)[self.lexicon.lengths == 1].min() >= FAR:
                 raise ConfigError(f"no word of one syllable begins with {letter}", where="acrostic")
         self.start = self._line(0, (), frozenset(lines.words))
         for line, letter in enumerate(self.letters):
-            if letter and self.letters.index(letter) == line and not len(self._words(line, (), frozenset())):
+            if (some := self.starting_words(line)) is not None and not some:
                 raise ConfigError(f"no words rhyme in all lines of letter {letter}", where="rhyme")
         if lines.words:
             self._require_room()
@@ -99,23 +99,23 @@ class LineAutomaton:
         """The state after one more character; None if it may not follow."""
         if character in " \n" or character in MARKS:
             return self._after_word(state, character)
-        if state.marked:
-            return None
-        letter = character if state.word else character.lower()
-        if letter not in LETTERS or not self.has_words(state, letter):
+        return self.write(state, character)
+
+    def write(self, state: Verse, letters: str) -> Verse | None:
+        """The state after more letters of a word, of which the first may be a capital at its beginning."""
+        small = letters if state.word else letters[:1].lower() + letters[1:]
+        if state.marked or not _SMALL.fullmatch(small) or not self.has_words(state, small):
             return None
         return Verse(
-            state.line, state.places, state.word + letter, state.after, False, state.sounds, wanted=state.wanted
+            state.line, state.places, state.word + small, state.after, False, state.sounds, wanted=state.wanted
         )
 
     def has_words(self, state: Verse, letters: str) -> bool:
         """Whether words go on with these small letters."""
-        first, last = self.lexicon.span(state.word + letters)
-        counts = self.coming(state)
-        return bool(counts[last] > counts[first])
+        return self.coming(state).has(*self.lexicon.span(state.word + letters))
 
-    def coming(self, state: Verse) -> Counts:
-        """(words + 1,) of the words that may be written here, or be finished: how many are before each in the lexicon.
+    def coming(self, state: Verse) -> Coming:
+        """The words that may be written here, or be finished.
 
         Of words that begin otherwise than what is written, nothing is said.
         """
@@ -197,15 +197,8 @@ class LineAutomaton:
 
         Words of one syllable fill any gap.
         """
-        open_ = self._open(state.line, self._sounds(state), state.wanted - {state.word})
-        return frozenset((index, at) for index, at in self._reached(state) if open_[index][at])
-
-    def _open(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> tuple[Flags, ...]:
-        """For each pattern of a line, (syllables + 1,) the places from which it can be finished with one more word."""
-        if wanted:
-            return self.room.places(line, sounds, wanted)
-        latest = self._latest(line, sounds)
-        return tuple(np.arange(len(p) + 1) <= last for p, last in zip(self.lines.patterns[line], latest, strict=True))
+        latest = self._latest(state.line, self._sounds(state), state.wanted - {state.word})
+        return frozenset((index, at) for index, at in self._reached(state) if at <= latest[index])
 
     def _may_end(self, state: Verse) -> bool:
         """Whether the line may end here."""
@@ -216,54 +209,48 @@ class LineAutomaton:
             return False
         sounds, wanted = self._sounds(state), state.wanted - {state.word}
         if self.letters[state.line]:
-            return self._number(state) in self._words(state.line, sounds, wanted)
+            return self._number(state.word) in self._words(state.line, sounds, wanted)
         return self.room.after(state.line + 1, sounds, wanted)
 
-    def _number(self, state: Verse) -> int:
-        number = self.lexicon.number(state.word)
+    def _number(self, word: str) -> int:
+        number = self.lexicon.number(word)
         assert number is not None
         return number
 
-    def _coming_words(self, line: int, places: Places, sounds: Sounds, initial: str, wanted: frozenset[str]) -> Counts:
-        may = self._fitting_words(line, places, sounds, wanted, slice(None))
+    def _coming_words(self, line: int, places: Places, sounds: Sounds, initial: str, wanted: frozenset[str]) -> Coming:
+        sets, more = self._fitting_words(line, places, sounds, wanted), list[int]()
         for word in wanted:  # of which fewer are left after it
-            number = np.array([self.lexicon.number(word)])
-            may[number] = self._fitting_words(line, places, sounds, wanted - {word}, number)
-        if initial:
-            first, last = self.lexicon.span(initial)
-            may[:first] = may[last:] = False
-        before = np.zeros(len(may) + 1, np.int32)
-        np.cumsum(may, out=before[1:])
-        return before
+            number = self._number(word)
+            own = self._fitting_words(line, places, sounds, wanted - {word})
+            if Coming(own, number, number + 1).has(number, number + 1):
+                more.append(number)
+        if more:
+            sets += ((WordSet(self.lexicon, np.array(sorted(more))), self._none | ~self._none),)
+        return Coming(sets, *(self.lexicon.span(initial)))
 
     def _fitting_words(
-        self, line: int, places: Places, sounds: Sounds, wanted: frozenset[str], words: Numbers | slice
-    ) -> Flags:
-        """For each of some words, whether it may come next, if it is none of those that must occur."""
-        (going, ending), kind = self._shapes(line, places, sounds, wanted), self.lexicon.kind[words]
-        if not self.letters[line]:
-            return self.lexicon.having(going | ending)[kind]
-        ends = np.zeros(len(self.lexicon.words), np.bool_)
-        ends[self._words(line, sounds, wanted)] = True
-        return self.lexicon.having(going)[kind] | (self.lexicon.having(ending)[kind] & ends[words])
-
-    def _shapes(self, line: int, places: Places, sounds: Sounds, wanted: frozenset[str]) -> tuple[Flags, Flags]:
-        """(shapes,) both: whether the line goes on after a word of each shape, and whether it may end with it.
-
-        The ends of lines that rhyme have room after them if they are among `_words`.
-        """
-        going, ending = (np.zeros(len(self.lexicon.shapes), np.bool_) for _ in range(2))
-        open_ = self._open(line, sounds, wanted)
-        whole = bool(self.letters[line]) or self.room.after(line + 1, sounds, wanted)
+        self, line: int, places: Places, sounds: Sounds, wanted: frozenset[str]
+    ) -> tuple[tuple[WordSet, Shapes], ...]:
+        """The words that may come next, if they are none of those that must occur: sets of words, and their shapes."""
+        going, ending = self._none.copy(), self._none.copy()
+        latest, patterns = self._latest(line, sounds, wanted), self.lines.patterns[line]
+        letter = self.letters[line]
+        whole = bool(letter) or self.room.after(line + 1, sounds, wanted)
         for index, at in places:
-            size = len(self.lines.patterns[line][index])
-            fitting = np.flatnonzero(self.lexicon.fitting(self.lines.patterns[line][index][at:]))
-            reached = at + self.lexicon.lengths[fitting]
-            going[fitting] |= open_[index][reached]
-            ending[fitting] |= whole & (reached == size)
-        return going, ending
+            rest = patterns[index][at:]
+            going |= self.lexicon.within(rest, 1, latest[index] - at)
+            if whole:
+                ending |= self._whole_rest(rest)
+        if not letter:
+            return ((self.lexicon_words, going | ending),)
+        return (self.lexicon_words, going), (self._words(line, sounds, wanted), ending)
 
     # --- Rhymes ---
+
+    def starting_words(self, line: int) -> WordSet | None:
+        """The words that may end a line with which a rhyme letter begins; None for other lines."""
+        letter = self.letters[line]
+        return self.ends.words(line, None) if letter and self.letters.index(letter) == line else None
 
     def _sounds(self, state: Verse) -> Sounds:
         """The letters that count in a line: its own, and the others if words must occur after it."""
@@ -275,27 +262,34 @@ class LineAutomaton:
         letter, sounds = self.letters[state.line], dict(state.sounds)
         if not letter:
             return state.sounds
-        if sound := self.ends.after(state.line, sounds.pop(letter, None), self._number(state)):
+        if sound := self.ends.after(state.line, sounds.pop(letter, None), self._number(state.word)):
             sounds[letter] = sound
         return tuple(sorted(sounds.items(), key=lambda pair: pair[0]))
 
-    def _ending_words(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> Numbers:
+    def _ending_words(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> WordSet:
         """The words that may end a line of a rhyme letter, in order, if they are none of those that must occur."""
         sound = dict(sounds).get(self.letters[line])
         if not wanted:
             return self.ends.words(line, sound)
-        ways = (self.ends.words(line, sound, later) for later in self.room.later(line, sounds, wanted))
-        return self.lexicon.in_order(np.concatenate([np.empty(0, np.int64), *ways]))
+        ways = (self.ends.words(line, sound, later).numbers for later in self.room.later(line, sounds, wanted))
+        return WordSet(self.lexicon, self.lexicon.in_order(np.concatenate([np.empty(0, np.int64), *ways])))
 
-    def _latest_of(self, line: int, sounds: Sounds) -> tuple[int, ...]:
-        """For each pattern of a line, the last place at which a word that ends it may begin; -1 if there is none."""
+    def _latest_of(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> tuple[int, ...]:
+        """For each pattern of a line, the last place from which one more word can finish it; -1 if there is none.
+
+        Words of one syllable fill any gap, so that the line can be finished from all places before.
+        """
+        if wanted:
+            return self.room.latest(line, sounds, wanted)
         patterns = self.lines.patterns[line]
         if not self.letters[line]:
             return tuple(len(pattern) - 1 for pattern in patterns)
-        ending = self._words(line, sounds, frozenset())
-        kinds = {self.lexicon.kinds[each] for each in {*self.lexicon.kind[ending].tolist()}}
-        shapes = frozenset[str]().union(*kinds)
+        ending = self._words(line, sounds, wanted).union(0, len(self.lexicon.words))
         return tuple(
-            max((len(p) - len(s) for s in shapes if len(s) <= len(p) and fits(s, p, len(p) - len(s))), default=-1)
+            next((at for at in reversed(range(len(p))) if (self._whole_rest(p[at:]) & ending).any()), -1)
             for p in patterns
         )
+
+    def _whole_rest(self, rest: str) -> Shapes:
+        """The shapes that fill a pattern."""
+        return self.lexicon.within(rest, len(rest), len(rest))

@@ -10,6 +10,7 @@ import numpy as np
 
 from espalier.frames.lexicon import Flags, Lexicon, Numbers
 from espalier.frames.lines import Lines
+from espalier.frames.word_sets import WordSet
 
 #: What is found for all rhyme parts, (words,) each, is kept for so many kinds of lines.
 _KINDS: Final = 64
@@ -51,8 +52,8 @@ class LineEnds:
         initials = lines.initials or ("",) * len(lines.patterns)
         self.kinds = [*map(Kind, lines.patterns, initials)]
 
-    def words(self, line: int, sound: Sound | None, later: tuple[Kind, ...] | None = None) -> Numbers:
-        """The words that may end a line of a rhyme letter, in order: after them the later lines have words as well.
+    def words(self, line: int, sound: Sound | None, later: tuple[Kind, ...] | None = None) -> WordSet:
+        """The words that may end a line of a rhyme letter: after them the later lines have words as well.
 
         Args:
             later: what the later lines of the letter ask; by default, nothing but their kinds.
@@ -61,7 +62,9 @@ class LineEnds:
         if sound is None:
             return _beginning(self.lexicon, self.kinds[line], later)
         own = [self._of_part(part, line, later, sound.used) for part in sound.parts]
-        return np.unique(np.concatenate(own)) if own else np.empty(0, np.int64)
+        if len(own) == 1:
+            return WordSet(self.lexicon, own[0])
+        return WordSet(self.lexicon, np.unique(np.concatenate([np.empty(0, np.int64), *own])))
 
     def after(self, line: int, sound: Sound | None, word: int) -> Sound | None:
         """What the letter of a line has after a word that ends the line; None if no later line has the letter."""
@@ -87,10 +90,11 @@ class LineEnds:
     def _of_part(self, part: int, line: int, later: tuple[Kind, ...], used: frozenset[int]) -> Numbers:
         words = self.lexicon.of_part(part)
         words = words[closing(self.lexicon, self.kinds[line], words)]
-        words = words[~np.isin(words, [*used])]
-        choices = _choices(self.lexicon, part, later, used)
-        if all(len(each) > len(choices) for each in choices):  # each later line has a word to spare
+        for word in used:
+            words = words[words != word]
+        if _plenty(self.lexicon, part, later, len(used) + 1):
             return words
+        choices = _choices(self.lexicon, part, later, used)
         return words[[different([each - {word} for each in choices]) for word in words.tolist()]]
 
 
@@ -122,17 +126,17 @@ def _closing(lexicon: Lexicon, patterns: tuple[str, ...]) -> tuple[Flags, Flags]
 
 
 @lru_cache(_KINDS)
-def _beginning(lexicon: Lexicon, kind: Kind, later: tuple[Kind, ...]) -> Numbers:
-    """The words that may end the first line of a rhyme letter, in order."""
+def _beginning(lexicon: Lexicon, kind: Kind, later: tuple[Kind, ...]) -> WordSet:
+    """The words that may end the first line of a rhyme letter."""
     words, starts = lexicon.rhyming
     part = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     here, flags, counts = closing(lexicon, kind, words), *_by_part(lexicon, later)
     if len({*later}) == 1:  # one set of words for all later lines, from which this line may take one
-        return lexicon.in_order(words[here & (counts[0, part] - flags[0] >= len(later))])
+        return WordSet(lexicon, lexicon.in_order(words[here & (counts[0, part] - flags[0] >= len(later))]))
     enough = here & (counts > len(later)).all(axis=0)[part]
     for each in np.flatnonzero(here & ~enough & (counts > 0).all(axis=0)[part]).tolist():
         enough[each] = _able(lexicon, int(part[each]), later, frozenset([int(words[each])]))
-    return lexicon.in_order(words[enough])
+    return WordSet(lexicon, lexicon.in_order(words[enough]))
 
 
 @lru_cache(4096)
@@ -169,7 +173,18 @@ def _of_both(lexicon: Lexicon, part: int, kind: Kind) -> frozenset[int]:
 
 def _able(lexicon: Lexicon, part: int, later: tuple[Kind, ...], used: frozenset[int]) -> bool:
     """Whether a rhyme part has different unused words for the ends of some lines."""
-    return different(_choices(lexicon, part, later, used))
+    return _plenty(lexicon, part, later, len(used)) or different(_choices(lexicon, part, later, used))
+
+
+def _plenty(lexicon: Lexicon, part: int, later: tuple[Kind, ...], spent: int) -> bool:
+    """Whether each line has a word of a rhyme part for itself, whatever words the others and some before have."""
+    return all(_count(lexicon, part, kind) >= len(later) + spent for kind in later)
+
+
+@lru_cache(65536)
+def _count(lexicon: Lexicon, part: int, kind: Kind) -> int:
+    """How many words of a rhyme part may end a line."""
+    return int(np.count_nonzero(closing(lexicon, kind, lexicon.of_part(part))))
 
 
 def different(choices: list[frozenset[int]]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from espalier.io.errors import ConfigError
@@ -47,11 +47,11 @@ def fits(shape: str, pattern: str, place: int) -> bool:
     )
 
 
+@lru_cache(maxsize=65536)
 def after(
-    places: Iterable[tuple[int, int]], shapes: Iterable[str], patterns: tuple[str, ...]
+    places: frozenset[tuple[int, int]], shapes: frozenset[str], patterns: tuple[str, ...]
 ) -> frozenset[tuple[int, int]]:
     """The places in patterns after a word, each with the index of its pattern; empty if the word fits nowhere."""
-    shapes = tuple(shapes)
     return frozenset(
         (index, place + len(shape))
         for index, place in places

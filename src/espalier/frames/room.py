@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-import numpy as np
-
-from espalier.frames.lexicon import Flags
 from espalier.frames.line_ends import Kind, LineEnds, Sound
 from espalier.frames.meters import fits
 
@@ -35,7 +33,7 @@ class Room:
     def __init__(self, ends: LineEnds) -> None:
         self.ends, self.lexicon = ends, ends.lexicon
         self.after = lru_cache(maxsize=4096)(self._after)
-        self.places = lru_cache(maxsize=4096)(self._places)
+        self.latest = lru_cache(maxsize=4096)(self._latest)
         self.later = lru_cache(maxsize=4096)(self._later)
         self._live = lru_cache(maxsize=65536)(self._groups_live)
         self._hold = lru_cache(maxsize=65536)(self._group_holds)
@@ -47,8 +45,8 @@ class Room:
         """Whether the lines from one on have room for all of some words, by the rhyme letters that have begun."""
         return not words or self._live(self._groups(line - 1, sounds), words)
 
-    def _places(self, line: int, sounds: Sounds, words: Words) -> tuple[Flags, ...]:
-        """For each pattern of a line, (syllables + 1,) the places before its end behind which there is room."""
+    def _latest(self, line: int, sounds: Sounds, words: Words) -> tuple[int, ...]:
+        """For each pattern of a line, the last place before its end behind which there is room; -1 if there is none."""
         own, letter = self.ends.kinds[line], self.ends.letters[line]
         later = {group.letter: group for group in self._groups(line, sounds)}
         none = Group(letter, dict(sounds).get(letter), ())
@@ -59,7 +57,7 @@ class Room:
             return self._live(tuple(groups.values()), words)
 
         return tuple(
-            np.array([*(lives(Kind((p[at:],), own.initial * (not at))) for at in range(len(p))), False], np.bool_)
+            bisect_left(range(len(p)), True, key=lambda at: not lives(Kind((p[at:],), own.initial * (not at)))) - 1
             for p in own.patterns
         )
 

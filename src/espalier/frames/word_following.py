@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from espalier.frames.following import Following, Place
-from espalier.frames.lexicon import CODED, LEAST, LETTERS, Lexicon, Numbers, code
+from espalier.frames.lexicon import CODED, LEAST, LETTERS, Lexicon, code
 from espalier.frames.line_automaton import MARKS, LineAutomaton, Verse
 from espalier.frames.tokens import Tokens
 from espalier.frames.trie import Ids
+from espalier.frames.word_sets import Coming, Spans, every, going_on, unions
 
 #: What tokens of English verse are made of.
 _ALPHABET: Final = frozenset((*LETTERS, *LETTERS.upper(), *MARKS, " ", "\n"))
 #: The tokens behind a word are kept for so many states.
-_KEPT: Final = 256
+_KEPT: Final = 1024
 
 
-class Spans(NamedTuple):
-    """Tokens, and the words that go on with the letters of each: the first one, and the one after the last."""
-
-    tokens: Ids
-    first: Numbers
-    last: Numbers
+#: Letters side by side, and other characters one by one.
+_FIRST: Final = LETTERS + LETTERS.upper()
+_PARTS: Final = re.compile(r"[A-Za-z'][a-z']*|.", re.DOTALL)
+#: So many words are asked one by one which tokens they go on with.
+_ALONE: Final = 48
+#: Of so many words, each is asked for its tokens.
+_FEW: Final = 2048
 
 
 class Letters:
@@ -39,17 +42,15 @@ class Letters:
     """
 
     def __init__(self, tokens: Iterable[tuple[str, int]]) -> None:
-        self.long, tables, seen = (
-            list[tuple[str, int]](),
+        self.known, tables = (
+            defaultdict[str, list[int]](list),
             defaultdict[tuple[int, int], list[tuple[int, int]]](list),
-            Counter[str](),
         )
         for letters, token in tokens:
-            if len(letters) > CODED:
-                self.long.append((letters, token))
-            else:  # no table has the same letters twice
-                tables[len(letters), seen[letters]].append((code(letters), token))
-                seen[letters] += 1
+            if len(letters) <= CODED:  # no table has the same letters twice
+                tables[len(letters), len(self.known[letters])].append((code(letters), token))
+            self.known[letters].append(token)
+        self.long = [(letters, token) for letters, own in self.known.items() if len(letters) > CODED for token in own]
         #: For each table, the number of the letters, their codes in order, and the tokens.
         self.tables = [(size, *np.array(sorted(rows), np.int64).T) for (size, _), rows in tables.items()]
         self.spans = lru_cache(maxsize=65536)(self._spans)
@@ -57,17 +58,27 @@ class Letters:
     def _spans(self, lexicon: Lexicon, begun: str) -> Spans:
         """The tokens with which words go on that begin so."""
         first, last = lexicon.span(begun)
+        if last - first > _ALONE:
+            return self._of_many(lexicon, begun, first, last)
+        found = dict[int, tuple[int, int]]()
+        for number, word in enumerate(lexicon.words[first:last], start=first):
+            for end in range(len(begun) + 1, len(word) + 1):
+                for token in self.known.get(word[len(begun) : end], ()):
+                    found[token] = found.get(token, (number,))[0], number + 1
+        rows = [(token, *span) for token, span in found.items()]
+        return Spans(*np.array(rows, np.int64).reshape(-1, 3).T)
+
+    def _of_many(self, lexicon: Lexicon, begun: str, first: int, last: int) -> Spans:
         codes, longest = lexicon.codes(first, last, len(begun)), lexicon.longest(first, last) - len(begun)
         found = [np.empty((3, 0), np.int64)]
         for size, coded, tokens in self.tables:
             if size <= longest:
-                starts = np.flatnonzero(
-                    np.diff(codes // LEAST[size], prepend=-1)
-                )  # of words that share so many letters
-                shared = codes[starts] // LEAST[size] * LEAST[size]
+                own = codes // LEAST[size]  # of words that share so many letters
+                bounds = np.flatnonzero(own[1:] != own[:-1]) + 1
+                starts, ends = np.append(0, bounds), np.append(bounds, len(own))
+                shared = own[starts] * LEAST[size]
                 place = coded.searchsorted(shared)
                 known = coded[np.minimum(place, len(coded) - 1)] == shared
-                ends = np.array([*starts[1:], len(codes)])
                 found.append(np.array([tokens[place[known]], first + starts[known], first + ends[known]]))
         if longest > CODED:
             spans = ((token, *lexicon.span(begun + letters)) for letters, token in self.long)
@@ -90,6 +101,11 @@ class Beginning:
     ends: list[int] = field(default_factory=list)
     small: list[tuple[str, int]] = field(default_factory=list)
     capital: list[tuple[str, int]] = field(default_factory=list)
+
+    @cached_property
+    def ids(self) -> Ids:
+        """The tokens that end here."""
+        return np.array(self.ends, np.int64)
 
     def letters(self, *, first: bool) -> Letters:
         """The tokens that end with letters: the first ones of a word, or others."""
@@ -136,26 +152,63 @@ class WordFollowing(Following):
         super().__init__(automaton, tokens)
         self.lines, self.root = automaton, beginnings(tokens)
         self._words = lru_cache(_KEPT)(self._letters)
-        for node in filter(None, (self.root, self.root.children.get(" "))):
-            node.letters(first=True).spans(automaton.lexicon, "")  # now, as they are those of all words
+        starting = [self.lines.starting_words(line) for line in range(len(automaton.letters))]
+        for node in filter(None, (self.root, self.root.children.get(" "))):  # now, as they are of all words
+            spans = node.letters(first=True).spans(automaton.lexicon, "")
+            for words in {every(automaton.lexicon), *filter(None, starting)}:
+                unions(words, spans)
+            if any(starting):
+                _ = spans.of_words
+        for letter in LETTERS:  # with which many words begin
+            self.root.letters(first=False).spans(automaton.lexicon, letter)
 
     def allowed(self, place: Place) -> Ids:
         """The ids of the tokens that may follow, in any order, without those that end a text."""
         state = cast("Verse", place.state)
         found = [*self._behind(state, self.root)]
         if place.fresh and (blank := self.root.children.get(" ")):
-            found += [np.array(blank.ends, np.int64), *self._behind(state, blank)]
+            found += [blank.ids, *self._behind(state, blank)]
         return np.concatenate([np.empty(0, np.int64), *found])
+
+    def advance(self, place: Place, token: int) -> Place | None:
+        """The place after one more token; None if the text leaves the frame."""
+        spelled = self.tokens.spelled[token] if token < len(self.tokens.spelled) else None
+        text, state = (spelled or b"").decode(errors="replace"), cast("Verse | None", place.state)
+        if place.fresh:
+            text = text.removeprefix(" ")
+        for part in _PARTS.findall(text):
+            state = state and (self.lines.write(state, part) if part[0] in _FIRST else self.lines.step(state, part))
+        return Place(state) if state and spelled else None
 
     def _behind(self, state: Verse, node: Beginning) -> Iterator[Ids]:
         if not state.marked and (node.small or node.capital):
-            yield self._words(state, node.letters(first=not state.word))
+            letters = node.letters(first=not state.word)
+            yield self._words(self.lines.coming(state), state.word, letters)
+        known = dict[str, Verse | None]()  # one mark may follow if another does, and the same follows
         for character, child in node.children.items():
-            if (after := self.lines.step(state, character)) is not None:
-                yield np.array(child.ends, np.int64)
+            kind = MARKS[0] if character in MARKS else character
+            if kind not in known:
+                known[kind] = self.lines.step(state, kind)
+            if (after := known[kind]) is not None:
+                yield child.ids
                 yield from self._behind(after, child)
 
-    def _letters(self, state: Verse, letters: Letters) -> Ids:
-        """The tokens with which words go on from a state on."""
-        spans, counts = letters.spans(self.lines.lexicon, state.word), self.lines.coming(state)
-        return spans.tokens[counts[spans.last] > counts[spans.first]]
+    def _letters(self, coming: Coming, begun: str, letters: Letters) -> Ids:
+        """The tokens with which words go on that begin so, if they may come."""
+        lexicon, sets = self.lines.lexicon, [(words, shapes) for words, shapes in coming.sets if shapes.any()]
+        spans, (first, last) = letters.spans(lexicon, begun), lexicon.span(begun)
+        if begun:
+            before = np.zeros(last - first + 1, np.int32)
+            for words, shapes in sets:
+                before[1 + words.having(shapes, first, last) - first] = 1
+            np.cumsum(before, out=before)
+            return spans.tokens[before[spans.last - first] > before[spans.first - first]]
+        flags = np.zeros(len(spans.tokens), np.bool_)
+        for words, shapes in sets:
+            if len(words) <= _FEW:
+                flags[spans.places(words.having(shapes, first, last))] = True
+            else:
+                flags |= going_on(words, spans, shapes.tobytes())
+        if (coming.first, coming.last) != (first, last):
+            flags &= (spans.first >= coming.first) & (spans.last <= coming.last)
+        return spans.tokens[flags]
