@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
+import pickle
+import re
 import shutil
+import sqlite3
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -50,24 +55,72 @@ def test_a_call_that_can_unpickle_is_found(tmp_path: Path) -> None:
     assert sorted(calls(file)) == ["from dill", "pickle.load", "torch.load"]
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_dvc_keeps_the_pickles_of_a_clone_where_only_its_owner_can_write(profile: str, tmp_path: Path) -> None:
-    # DVC's default is a folder of all users of the machine, where a file of another ran code in `dvc checkout`.
-    folder = tmp_path / "clone" / PROFILES[profile]  # whose cache is that of the clone's root
-    names = [".dvc/config", ".dvcignore", ".site_cache/repo/.gitignore"]
-    for name in names:
+@pytest.fixture(params=PROFILES)
+def clone(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The folder of a profile in a clone with one file for DVC."""
+    profile = PROFILES[request.param]
+    folder = tmp_path / "clone" / profile  # whose cache is that of the clone's root
+    for name in (".dvc/config", ".dvcignore", ".site_cache/repo/.gitignore"):
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(layout.ROOT / PROFILES[profile] / name, place)
+        shutil.copy(layout.ROOT / profile / name, place)
     for cache in (folder / ".site_cache", folder / ".site_cache/repo"):
         cache.chmod(0o755)  # as git makes them
     (folder / "text.txt").write_text("a\n", encoding="utf-8")
+    for command in (("git", "init", "-q"), ("dvc", "add", "-q", "text.txt"), ("dvc", "checkout", "-q")):
+        assert not called(folder, *command).returncode
+    return folder
+
+
+def called(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "DVC_SITE_CACHE_DIR"}
-    for command in (["git", "init", "-q"], ["dvc", "add", "-q", "text.txt"], ["dvc", "checkout", "-q"]):
-        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
-    [used] = [path for path in (folder / ".site_cache/repo").iterdir() if path.is_dir()]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_dvc_keeps_the_pickles_of_a_clone_where_only_its_owner_can_write(clone: Path) -> None:
+    # DVC's default is a folder of all users of the machine, where a file of another ran code in `dvc checkout`.
+    [used] = [path for path in (clone / ".site_cache/repo").iterdir() if path.is_dir()]
     assert any(used.rglob("cache.db"))
     for place in (used, used.parent, used.parent.parent):
         assert not place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    status = subprocess.run(["git", "status", "--short", ".site_cache"], cwd=folder, capture_output=True, text=True)
-    assert str(used.name) not in status.stdout
+    assert str(used.name) not in called(clone, "git", "status", "--short", ".site_cache").stdout
+
+
+class Runs:
+    """Creates a file when it is unpickled: what stands for another user's code."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[object, tuple[str, str]]:
+        return open, (str(self.file), "w")
+
+
+def plant(site: Path, marker: Path) -> None:
+    """Put a pickle that creates `marker` among the keys of DVC's caches in a site cache."""
+    for database in ("links/cache.db", "hashes/local/cache.db"):
+        with closing(sqlite3.connect(site / database)) as connection, connection:
+            key = sqlite3.Binary(pickle.dumps(Runs(marker)))
+            connection.execute("INSERT INTO Cache (key, raw, store_time, mode, value) VALUES (?, 0, 0, 1, 'x')", (key,))
+
+
+def test_a_planted_pickle_in_the_place_of_all_users_runs_in_no_command_of_a_clone(clone: Path, tmp_path: Path) -> None:
+    marker, config = tmp_path / "ran", clone / ".dvc/config"
+    own = config.read_text(encoding="utf-8")
+    default = re.sub(r".*site_cache_dir.*\n", "", own)
+    config.write_text(default, encoding="utf-8")
+    ask = "from dvc.repo import Repo; print(Repo().site_cache_dir)"
+    shared = Path(called(clone, sys.executable, "-c", ask).stdout.strip())  # of this clone alone
+    assert not shared.is_relative_to(clone)
+    try:
+        assert not called(clone, "dvc", "checkout", "-q").returncode  # which makes the caches there
+        plant(shared, marker)
+        config.write_text(own, encoding="utf-8")
+        for command in ("checkout", "status"):
+            done = called(clone, "dvc", command)
+            assert (done.returncode, marker.exists()) == (0, False), done.stderr
+        config.write_text(default, encoding="utf-8")
+        called(clone, "dvc", "checkout")
+        assert marker.exists()  # by DVC's default
+    finally:
+        shutil.rmtree(shared, ignore_errors=True)
