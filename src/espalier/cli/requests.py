@@ -24,7 +24,8 @@ def read_requests(
 ) -> Iterator[Request | None]:
     """Requests of the command line, and one from each line of a file; None for a blank line.
 
-    Lines are read as they are asked for. A file on a disk is read through before, so that a mistake comes first.
+    Lines are read as they are asked for. A file on a disk is read through before, so that one that is no text is
+    refused before anything is printed.
 
     Args:
         file: "-" is standard input, which is also read if nothing else is given.
@@ -47,7 +48,7 @@ def read_requests(
             yield of([part.strip() for part in line.split("\t")], f"{name}, row {row}") if line.strip() else None
 
     if path is not None and _is_regular(path):
-        deque(requests(), maxlen=0)
+        deque(_lines(path, name, example), maxlen=0)
     return chain(given, requests())
 
 
