@@ -12,6 +12,9 @@ sys.path[:] = [
 ]
 
 if __name__ == "__main__":
-    from espalier.cli.app import main
+    try:
+        from espalier.cli.app import main
+    except KeyboardInterrupt:  # before the command line can say so
+        sys.exit("espalier: interrupted")
 
     main()

@@ -44,6 +44,7 @@ PAGES = {
     "syntax.md": "docs/syntax.md",
     "x2tree.md": "docs/x2tree.md",
     "judging.md": "docs/judging.md",
+    "faults.md": "docs/faults.md",
     "benchmarks.md": "benchmarks/README.md",
 }
 #: A group of details beside the profiles': what benchmarks measured of published texts.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import shutil
 import sys
 from collections import Counter
@@ -32,8 +34,18 @@ def project(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.fixture(scope="module")
+def unbuilt(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A folder for trials that need no built project."""
+    folder = tmp_path_factory.mktemp("faults")
+    (folder / "scratch").mkdir()
+    return Project(folder, folder, folder / "scratch")
+
+
+@pytest.fixture(scope="module")
 def tallies() -> Iterator[dict[str, Counter[str]]]:
     """How the trials of each kind ended; printed at the end."""
     counts: dict[str, Counter[str]] = {}
     yield counts
     print("\n" + Tally.table(counts))
+    if path := os.environ.get("FAULTS_COUNTS"):
+        Path(path).write_text(json.dumps(counts), encoding="utf-8")

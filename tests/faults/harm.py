@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import random
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 
 import yaml
-from trial import Ended, Hurt, run
+from trial import Ended, Hurt, Typed, run
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,17 @@ class Project:
             found += [str(file.relative_to(self.original)) for file in below if file.is_file()]
         return [file for file in found if not endings or file.endswith(endings)]
 
-    def run(self, *arguments: str, hurt: Hurt | None = None, stdin: bytes = b"", folder: str = ".") -> Ended:
+    def run(
+        self,
+        *arguments: str,
+        hurt: Hurt | None = None,
+        stdin: bytes = b"",
+        folder: str = ".",
+        typed: Typed | None = None,
+    ) -> Ended:
         """A command, in a folder of the project; published files come from its mirror."""
-        mirror = self.folder / "mirror"
-        ended = run(self.folder / folder, *arguments, hurt=hurt, scratch=self.scratch, stdin=stdin, mirror=mirror)
+        places = {"scratch": self.scratch, "mirror": self.folder / "mirror"}
+        ended = run(self.folder / folder, *arguments, hurt=hurt, stdin=stdin, typed=typed, **places)
         self.restore("metrics/measured")  # seconds and speeds, which a report shows
         return ended
 
@@ -112,6 +122,19 @@ def _hashes(path: Path) -> dict[str, str]:
 
 def _md5(file: Path) -> str:
     return hashlib.md5(file.read_bytes()).hexdigest() if file.exists() else ""
+
+
+def module_of(path: str) -> ModuleType:
+    """A module of tests, whose makers and damages trials use."""
+    name = f"tests_{path.removesuffix('.py').replace('/', '_')}"
+    if name not in sys.modules:
+        sys.path.insert(0, str(Path(__file__).parents[2]))
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
 
 
 class Tally:

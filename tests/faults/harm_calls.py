@@ -319,7 +319,7 @@ def _metrics() -> Iterator[Called]:
     yield Called(
         "family_scores", family_scores, {"statistics": statistics_of([Bleu()], pairs), "seed": 1, "resamples": 10},
         {"statistics": lambda value: type(value) is dict and not value, "seed": NUMBER, "resamples": NUMBER,
-         "groups": _either(NONE, _of(list, tuple))},
+         "groups": _either(NONE, _of(list, tuple, np.ndarray))},
     )  # fmt: skip
 
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib.util
 import io
 import random
-import sys
 import tarfile
 import zipfile
 from collections.abc import Mapping
@@ -19,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import yaml
-from harm import Project, Verdict
+from harm import Project, Verdict, module_of
 
 #: Names of members, most of which must not be written.
 NAMES = ("a.txt", "deep/b.txt", "../out.txt", "/out.txt", "a.txt/c", "deep", "..", ".", "", "a\0b", "\x1b[31m",
@@ -116,13 +114,4 @@ def _edit(path: Path, tree: Any) -> None:
 
 def _readers() -> ModuleType:
     """The made files of each reader, and what damages them, of the readers' own tests."""
-    name = "tests_corpora_readers_damage"
-    if name not in sys.modules:
-        path = Path(__file__).parents[1] / "corpora/readers/test_damage.py"
-        sys.path.insert(0, str(Path(__file__).parents[2]))
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
+    return module_of("corpora/readers/test_damage.py")

@@ -1,6 +1,6 @@
 """Whatever befalls a stage or a command, it refuses in one clear line or does the right thing: a seeded sample.
 
-`make faults` tries all of it.
+`make faults` tries all of it. `python benchmarks/faults.py KIND ... --record` tries kinds, and keeps their counts.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ from harm import (
     damaged_params,
 )
 from harm_calls import an_odd_call
+from harm_parsers import a_parser
+from harm_people import at_a_terminal, many_lines
+from harm_repro import a_planted_pickle, an_orphan
 from harm_sources import a_corpus, an_archive
 
-#: Trials of each kind: a few, or with FAULTS=all very many.
-EVERYTHING = os.environ.get("FAULTS") == "all"
+#: The most trials of each kind: a few, with FAULTS=all very many, else so many.
+MOST = os.environ.get("FAULTS", "")
 #: The kinds of trials, the number of a sample, and of all.
 KINDS: dict[str, tuple[Harm, int, int]] = {
     "kills": (a_kill, 3, 500),
@@ -36,15 +39,28 @@ KINDS: dict[str, tuple[Harm, int, int]] = {
     "archives": (an_archive, 6, 300),
     "corpora and treebanks": (a_corpus, 6, 300),
     "calls from Python": (an_odd_call, 300, 4000),
+    "parsers": (a_parser, 6, 200),
+    "terminals": (at_a_terminal, 4, 200),
+    "orphans": (an_orphan, 1, 20),
+    "site caches": (a_planted_pickle, 1, 20),
+    "many lines": (many_lines, 3, 60),
 }
 
 
+#: Kinds that need no built project.
+ALONE = {"calls from Python", "parsers", "orphans", "site caches"}
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_traceback_nothing_wrong_and_an_end(kind: str, project: Project, tallies: dict[str, Counter[str]]) -> None:
+def test_no_traceback_nothing_wrong_and_an_end(
+    kind: str, request: pytest.FixtureRequest, tallies: dict[str, Counter[str]]
+) -> None:
     harm, few, many = KINDS[kind]
+    project: Project = request.getfixturevalue("unbuilt" if kind in ALONE else "project")
+    count = many if MOST == "all" else min(many, int(MOST)) if MOST else few
     tallies[kind] = Counter()
     bad = []
-    for seed in range(many if EVERYTHING else few):
+    for seed in range(count):
         verdict = harm(project, random.Random(f"{kind} {seed}"))
         tallies[kind][verdict.kind] += 1
         if verdict.kind not in ("line", "well"):

@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import pty
 import resource
+import select
 import signal
 import sys
 import time
@@ -44,6 +46,20 @@ class Hurt:
 
 
 @dataclass(frozen=True)
+class Typed:
+    """What a person does at the terminal that standard input and output are; standard error is a file.
+
+    Attributes:
+        keys: pressed one after the other, with a pause before each.
+        hang_up: whether the terminal is closed after the last key, and not only at the end of the command.
+    """
+
+    keys: tuple[bytes, ...]
+    pause: float
+    hang_up: bool
+
+
+@dataclass(frozen=True)
 class Ended:
     """How a command ended; `status` is negative after a signal, None if it had to be stopped."""
 
@@ -69,15 +85,28 @@ class Ended:
 
 
 def run(
-    folder: Path, *arguments: str, hurt: Hurt | None = None, scratch: Path, mirror: Path, stdin: bytes = b""
+    folder: Path,
+    *arguments: str,
+    hurt: Hurt | None = None,
+    scratch: Path,
+    mirror: Path,
+    stdin: bytes = b"",
+    typed: Typed | None = None,
 ) -> Ended:
-    """`espalier ARGUMENTS` in a folder."""
+    """`espalier ARGUMENTS` in a folder, at a terminal if something is typed."""
     hurt = hurt or Hurt()
     (scratch / "stdin").write_bytes(stdin)
+    (scratch / "stdout").write_bytes(b"")
     context = get_context("forkserver")
     context.set_forkserver_preload([*PRELOADED])
-    process = context.Process(target=_work, args=(str(folder), list(arguments), hurt, str(scratch), str(mirror)))
+    person, command = pty.openpty() if typed else (-1, -1)
+    terminal = os.ttyname(command) if typed else None
+    process = context.Process(
+        target=_work, args=(str(folder), list(arguments), hurt, str(scratch), str(mirror), terminal)
+    )
     process.start()
+    if typed:
+        _type(typed, person, command, scratch / "stdout", process.is_alive)
     process.join(hurt.seconds if hurt.seconds is not None else PATIENCE)
     late = process.is_alive()
     if process.pid is not None:
@@ -89,10 +118,39 @@ def run(
     return Ended(status, *texts)
 
 
-def _work(folder: str, arguments: list[str], hurt: Hurt, scratch: str, mirror: str) -> None:
+def _type(typed: Typed, person: int, command: int, shown: Path, runs: Callable[[], bool]) -> None:
+    """Press the keys, and write what the terminal shows to a file until the command ends."""
+    keys, hung_up, deadline = list(typed.keys), False, time.monotonic() + PATIENCE
+    key_at = time.monotonic() + typed.pause
+    with shown.open("wb") as file:
+        while runs() and time.monotonic() < deadline:
+            if not hung_up and select.select([person], [], [], 0.05)[0]:
+                with contextlib.suppress(OSError):
+                    file.write(os.read(person, 65536))
+            if time.monotonic() > key_at and keys:
+                os.write(person, keys.pop(0))
+                key_at = time.monotonic() + typed.pause
+            elif time.monotonic() > key_at and typed.hang_up and not hung_up:
+                os.close(person)
+                os.close(command)
+                hung_up = True
+            elif hung_up:
+                time.sleep(0.05)
+    if not hung_up:
+        os.close(person)
+        os.close(command)
+
+
+def _work(
+    folder: str, arguments: list[str], hurt: Hurt, scratch: str, mirror: str, terminal: str | None = None
+) -> None:
     os.setsid()
-    for number, (name, flags) in enumerate((("stdin", os.O_RDONLY), ("stdout", WRITE), ("stderr", WRITE))):
-        os.dup2(os.open(f"{scratch}/{name}", flags, 0o600), number)
+    places = [(f"{scratch}/stdin", os.O_RDONLY), (f"{scratch}/stdout", WRITE), (f"{scratch}/stderr", WRITE)]
+    if terminal:  # which the first process of a session that opens it gets its signals from
+        places[:2] = [(terminal, os.O_RDWR)] * 2
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, (place, flags) in enumerate(places):
+        os.dup2(os.open(place, flags, 0o600), number)
     sys.stdin, sys.stdout, sys.stderr = (
         os.fdopen(number, mode, encoding="utf-8", errors=errors, closefd=False)
         for number, mode, errors in ((0, "r", "strict"), (1, "w", "strict"), (2, "w", "backslashreplace"))

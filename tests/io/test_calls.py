@@ -52,7 +52,8 @@ def shared(price: Decimal | None = None, *names: str, strict: bool = False, **ot
     [
         (int, [0, -1, np.int64(3), 10**30], [True, 1.0, "1", None, np.float64(1)]),
         (float, [0, 1.5, np.float32(2), float("nan")], [True, "1", None, 1j]),
-        (bool, [True, False], [0, 1, None]),
+        (bool, [True, False, np.bool_(1)], [0, 1, None, np.int64(1)]),
+        (Sequence[float], [[1.0], np.zeros(2), (1, 2)], [np.array(["a"]), {1.0: 2.0}, {1.0}, list]),
         (str | None, ["", None], [b"", 0]),
         (Sequence[str], [[], ["a"], ("a",)], ["a", b"a", [1], {"a"}, None, [None], (each for each in "a")]),
         (Sequence[str | int], [["a", 1]], [["a", 1.5]]),

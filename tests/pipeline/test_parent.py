@@ -24,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from small_params import empty, write
 
 ROOT = Path(__file__).resolve().parents[2]
-Run = Callable[..., Any]
 
 #: A command of DVC that watches as a stage does, tells its number, and goes on; with a process below it.
 STAGE = """
@@ -40,9 +39,14 @@ time.sleep(300)
 
 
 @pytest.fixture
-def project(tmp_path: Path, run: Run) -> Path:
-    """Two stages that go on until `again` exists; the shell of one stays between it and DVC."""
+def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
+    make_project(folder)
+    return folder
+
+
+def make_project(folder: Path) -> None:
+    """Two stages that go on until `again` exists; the shell of one stays between it and DVC."""
     folder.mkdir()
     write(folder, empty())
     (folder / layout.CATALOGUE).parent.mkdir(parents=True)
@@ -59,14 +63,26 @@ def project(tmp_path: Path, run: Run) -> Path:
     }
     (folder / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}), encoding="utf-8")
     for command in (["git", "init", "-q"], ["dvc", "init", "-q"]):
-        assert run(folder, *command).status == 0
-    return folder
+        subprocess.run(command, cwd=folder, env=environment_in(folder.parent), check=True)
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
+    return environment_in(tmp_path)
+
+
+def environment_in(folder: Path) -> dict[str, str]:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "DVC_SITE_CACHE_DIR": str(tmp_path / "dvc")}
+    return {**os.environ, "PATH": path, "DVC_SITE_CACHE_DIR": str(folder / "dvc")}
+
+
+def begin(project: Path, environment: dict[str, str]) -> subprocess.Popen[str]:
+    """Start `espalier repro` in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "pipeline"), "repro", "-j", "2"], cwd=project, env=environment, text=True,
+        stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # the tests may ignore it
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -75,11 +91,7 @@ def started(project: Path, environment: dict[str, str]) -> Iterator[Callable[[],
     begun = list[subprocess.Popen[str]]()
 
     def start() -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, str(ROOT / "pipeline"), "repro", "-j", "2"], cwd=project, env=environment, text=True,
-            stderr=subprocess.PIPE, start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # the tests may ignore it
-        )  # fmt: skip
+        process = begin(project, environment)
         begun.append(process)
         await_that(lambda: all(len(numbers(project, name)) == 2 for name in ("direct", "shell")))
         return process

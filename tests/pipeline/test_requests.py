@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,16 +13,18 @@ from typing import Any
 
 import pytest
 
-from espalier.cli.answers import answer
-from espalier.cli.commands import Paraphrase, Reply
-from espalier.cli.requests import read_requests
+from espalier.cli.answers import FIRST, LARGEST, answer
+from espalier.cli.command import Command
+from espalier.cli.commands import COMMANDS, Chat, Paraphrase, Reply
+from espalier.cli.requests import LOOKED_AT, looked_at, read_requests
 from espalier.inference.requests import PairRequest, Post
-from espalier.inference.writer import MAX_TEXTS, Writer
+from espalier.inference.writer import Writer
 from espalier.io.errors import DataError, EspalierError
 
 
 def read(file: Path | str | None) -> list[Any]:
-    return read_requests(None if file is None else Path(file), [], lambda fields, name: (fields, name), "a post a line")
+    path = None if file is None else Path(file)
+    return [*read_requests(path, [], lambda fields, name: (fields, name), "a post a line")]
 
 
 def refusal(file: Path | str | None) -> str:
@@ -58,17 +61,39 @@ def test_a_line_with_more_fields_than_a_request_has_is_refused() -> None:
     assert Reply({"post": None}).read(["so", "many"], "row 1") == Post("so many", "row 1")
 
 
-def test_more_requests_than_texts_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "asked").write_text("a\n\n" * (MAX_TEXTS + 1), encoding="utf-8")
-    assert refusal(tmp_path / "asked").endswith("asked: too many requests; at most 10,000")
+def test_a_file_on_a_disk_is_read_through_before_its_first_line_is_answered(tmp_path: Path) -> None:
+    (tmp_path / "asked").write_bytes(b"a\n" * 100_000 + b"\xff\n")
+    with pytest.raises(DataError, match="asked: not UTF-8"):
+        read_requests(tmp_path / "asked", [], lambda fields, name: name, "a post a line")
+
+
+def test_lines_of_a_pipe_are_read_as_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)  # so that the writer need not wait
+    os.set_blocking(reader, True)
+    with (tmp_path / "pipe").open("w", encoding="utf-8") as writer, os.fdopen(reader, encoding="utf-8") as standard:
+        monkeypatch.setattr(sys, "stdin", standard)
+        lines = read_requests(Path("-"), [], lambda fields, name: (fields, name), "a post a line")
+        for row, text in enumerate("abc", start=1):
+            writer.write(f"{text}\n")
+            writer.flush()
+            assert next(lines) == ([text], f"standard input, row {row}")
+
+
+def test_the_first_requests_are_looked_at_and_none_is_lost() -> None:
+    lines = [None if row % 3 else row for row in range(1, 9 * LOOKED_AT)]
+    taken = list[int]()
+    looked, every = looked_at(taken.append(row) or line for row, line in enumerate(lines))  # type: ignore[func-returns-value]
+    assert looked == [line for line in lines if line][:LOOKED_AT] and len(taken) == 3 * LOOKED_AT
+    assert [*every] == lines
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev/zero")
 def test_a_file_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert refusal("/dev/zero") == "/dev/zero: over 16,000,000 characters; give it in parts"
+    assert refusal("/dev/zero") == "/dev/zero, row 1: over 1,000,000 characters; give one request a line"
     with Path("/dev/zero").open(encoding="utf-8") as endless:
         monkeypatch.setattr(sys, "stdin", endless)
-        assert refusal("-") == "standard input: over 16,000,000 characters; give it in parts"
+        assert refusal("-") == "standard input, row 1: over 1,000,000 characters; give one request a line"
 
 
 @pytest.mark.parametrize("name", [".", "", "a\0b", "x" * 5000, "asked/none", "nosuch", "binary"])
@@ -120,6 +145,27 @@ def test_a_blank_line_gives_a_blank_line_and_none_among_json(capsys: pytest.Capt
     assert capsys.readouterr().out == "\na\n\n\n\nb\n\n"
     assert answer(Parrot(SYSTEM), asked, lambda _, said: said.text, as_json=True) == 1
     assert [json.loads(line)["line"] for line in capsys.readouterr().out.splitlines()] == [2, 7]
+
+
+def test_the_first_lines_are_printed_before_the_last_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+    seen = dict[int, int]()
+
+    def asked() -> Iterator[Post]:
+        for row in range(1, 2001):
+            seen[row] = capsys.readouterr().out.count("\n") + max(seen.values(), default=0)
+            yield Post("!" if row == 1700 else f"{row}", f"row {row}")
+
+    assert answer(Parrot(SYSTEM), asked(), lambda _, said: said.text, as_json=False) == 1
+    assert (seen[FIRST], seen[FIRST + 1], seen[1000]) == (0, FIRST, FIRST * (1 + 2 + 4 + 8 + 16))
+    assert max(row - printed for row, printed in seen.items()) <= LARGEST
+    assert seen[2000] + capsys.readouterr().out.count("\n") == 1999
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+def test_no_command_of_a_file_keeps_all_requests(command: type[Command]) -> None:
+    # They are answered in parts by one loop, which has the tests above.
+    own = {name for base in command.__mro__ if base not in Command.__mro__ for name in vars(base)}
+    assert command is Chat or not own & {"run", "print"}
 
 
 def test_neither_texts_nor_errors_can_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

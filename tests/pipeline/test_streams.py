@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -103,6 +104,21 @@ def test_a_warning_cannot_command_the_terminal(
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert cli(tmp_path, "score", "x").err == "espalier: warning: \\x1b[2J\n"
+
+
+def test_an_interrupt_during_the_start_is_one_line(
+    tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may ignore it
+    monkeypatch.setattr("espalier.cli.app._add_stages", interrupted)
+    try:
+        assert refused(tmp_path, "generate", "--format", "2。") == "espalier: interrupted"
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # another one would cut the line
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 @pytest.mark.parametrize(

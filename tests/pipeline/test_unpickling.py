@@ -57,9 +57,12 @@ def test_a_call_that_can_unpickle_is_found(tmp_path: Path) -> None:
 
 @pytest.fixture(params=PROFILES)
 def clone(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return make_clone(tmp_path / "clone", PROFILES[request.param])
+
+
+def make_clone(root: Path, profile: Path) -> Path:
     """The folder of a profile in a clone with one file for DVC."""
-    profile = PROFILES[request.param]
-    folder = tmp_path / "clone" / profile  # whose cache is that of the clone's root
+    folder = root / profile  # whose cache is that of the clone's root
     for name in (".dvc/config", ".dvcignore", ".site_cache/repo/.gitignore"):
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -104,22 +107,33 @@ def plant(site: Path, marker: Path) -> None:
             connection.execute("INSERT INTO Cache (key, raw, store_time, mode, value) VALUES (?, 0, 0, 1, 'x')", (key,))
 
 
-def test_a_planted_pickle_in_the_place_of_all_users_runs_in_no_command_of_a_clone(clone: Path, tmp_path: Path) -> None:
-    marker, config = tmp_path / "ran", clone / ".dvc/config"
+def by_default(config: str) -> str:
+    """A configuration of DVC without a folder of the clone's own for its caches."""
+    return re.sub(r".*site_cache_dir.*\n", "", config)
+
+
+def plant_where_all_can(clone: Path, marker: Path) -> Path:
+    """Plant a pickle in the folder that DVC takes by default, which is returned; the clone stays as it is."""
+    config = clone / ".dvc/config"
     own = config.read_text(encoding="utf-8")
-    default = re.sub(r".*site_cache_dir.*\n", "", own)
-    config.write_text(default, encoding="utf-8")
+    config.write_text(by_default(own), encoding="utf-8")
     ask = "from dvc.repo import Repo; print(Repo().site_cache_dir)"
     shared = Path(called(clone, sys.executable, "-c", ask).stdout.strip())  # of this clone alone
     assert not shared.is_relative_to(clone)
+    assert not called(clone, "dvc", "checkout", "-q").returncode  # which makes the caches there
+    plant(shared, marker)
+    config.write_text(own, encoding="utf-8")
+    return shared
+
+
+def test_a_planted_pickle_in_the_place_of_all_users_runs_in_no_command_of_a_clone(clone: Path, tmp_path: Path) -> None:
+    marker, config = tmp_path / "ran", clone / ".dvc/config"
+    shared = plant_where_all_can(clone, marker)
     try:
-        assert not called(clone, "dvc", "checkout", "-q").returncode  # which makes the caches there
-        plant(shared, marker)
-        config.write_text(own, encoding="utf-8")
         for command in ("checkout", "status"):
             done = called(clone, "dvc", command)
             assert (done.returncode, marker.exists()) == (0, False), done.stderr
-        config.write_text(default, encoding="utf-8")
+        config.write_text(by_default(config.read_text(encoding="utf-8")), encoding="utf-8")
         called(clone, "dvc", "checkout")
         assert marker.exists()  # by DVC's default
     finally:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from itertools import takewhile
-from typing import Any
+from itertools import islice, takewhile
+from typing import Any, Final, TypeVar
 
 from rich.console import Console
 from rich.text import Text
@@ -18,45 +18,69 @@ from espalier.cli.streams import result_line, told
 from espalier.inference.writer import Request, Result, Writer, parted
 from espalier.io.terminal import printable, printable_line
 
+T = TypeVar("T")
+
+#: The lines that are answered together at first, and the most; fewer if each has several texts.
+FIRST: Final = 16
+LARGEST: Final = 512
+
 
 def answer(
     writer: Writer[Request, Any, Result],
-    lines: Sequence[Request | None],
+    lines: Iterable[Request | None],
     page: Callable[[Request, Result], str | Text],
     *,
     as_json: bool,
     spaced: bool = False,
+    total: int | None = None,
     then: Callable[[Result], None] = lambda result: None,
 ) -> int:
     """Report requests that cannot be read, print the results of the others batch by batch, and count the former.
 
+    Lines are read and answered in parts, so that the first results come soon and any number fits into memory.
+
     A blank line of a file, None, gives a blank line, unless results are printed as JSON. As JSON, a result of a line of
     a file has its `line`. Else, if `spaced`, an empty line separates two requests. Several requests whose results go to
     a file have a progress bar. A pipe has none: its reader may write on the terminal itself, as `less` does.
+
+    Args:
+        total: the number of requests; None if it is not known.
+        then: is called with each result that was printed.
     """
-    jobs, errors = parted(writer.read([line for line in lines if line is not None]))
-    for error in errors:
-        say(f"espalier: {printable_line(told(error))}")
-    last: Request | None = None
-    unprinted = iter(lines)
-    with progress_bar() if len(jobs) > 1 and stat.S_ISREG(os.fstat(1).st_mode) else nullcontext() as bar:
-        task = bar.add_task("requests", total=len(jobs)) if bar else None
-        for request, result in writer.write(jobs):
-            follows = last is not None and request is not last
-            if bar and task is not None and follows:
-                bar.advance(task)
-            if as_json:
-                _print(result_line(result, getattr(request, "name", ""), writer.names))
-            else:
-                blanks = _print_blanks(_before(request, unprinted)) if request is not last else 0
-                if spaced and follows and not blanks:
-                    print()
-                _print(page(request, result))
-            last = request
-            then(result)
-    if not as_json:
-        _print_blanks(unprinted)
-    return len(errors)
+    read, unread, last, blanks = 0, 0, None, 0
+    with progress_bar() if total != 1 and stat.S_ISREG(os.fstat(1).st_mode) else nullcontext() as bar:
+        task = bar.add_task("requests", total=total) if bar else None
+        for part in _parts(lines, max(1, LARGEST // getattr(writer, "n", 1))):
+            requests = [line for line in part if line is not None]
+            jobs, errors = parted(writer.read_after(read, requests))
+            for error in errors:
+                say(f"espalier: {printable_line(told(error))}")
+            unprinted = iter(part)
+            for request, result in writer.write(jobs):
+                follows = last is not None and request is not last
+                if bar and task is not None and follows:
+                    bar.advance(task)
+                if as_json:
+                    _print(result_line(result, getattr(request, "name", ""), writer.names))
+                else:
+                    blanks = blanks + _print_blanks(_before(request, unprinted)) if request is not last else 0
+                    if spaced and follows and not blanks:
+                        print()
+                    _print(page(request, result))
+                last, blanks = request, 0
+                then(result)
+            if not as_json:
+                blanks += _print_blanks(unprinted)
+            read, unread = read + len(requests), unread + len(errors)
+    return unread
+
+
+def _parts(lines: Iterable[T], largest: int) -> Iterator[list[T]]:
+    """Parts of lines, small ones first."""
+    rest, size = iter(lines), min(FIRST, largest)
+    while part := list(islice(rest, size)):
+        yield part
+        size = min(2 * size, largest)
 
 
 def _before(request: object, lines: Iterator[object]) -> Iterator[object]:

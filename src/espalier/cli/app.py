@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import sys
 import warnings
 from contextlib import suppress
@@ -88,19 +89,21 @@ def main() -> NoReturn:
     gc.set_threshold(100_000)  # imports make many objects and little garbage: a sixth of the start-up
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InferenceWarning)
-    _add_stages()
-    group = _group()
-    command = next((word for word in sys.argv[1:2] if word in group.commands), "")
-    said, status, writes_files = None, FAILED, command in FILES
+    said, status, command = None, FAILED, ""
     try:
+        _add_stages()
+        group = _group()
+        command = next((word for word in sys.argv[1:2] if word in group.commands), "")
         streams.open_streams()
         _run(group, sys.argv[1:] or ["--help"])
     except BrokenPipeError as error:
         # `espalier generate ... | head` is done; a stage is not.
-        done = not writes_files and streams.reader_is_gone()
-        said = None if done else failure(error, command, writes_files=writes_files)
+        done = command not in FILES and streams.reader_is_gone()
+        said = None if done else failure(error, command, writes_files=command in FILES)
     except (Exception, KeyboardInterrupt) as error:
-        said = failure(error, command, writes_files=writes_files)
+        if isinstance(error, KeyboardInterrupt):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # another one would cut the line
+        said = failure(error, command, writes_files=command in FILES)
         if said is None:
             raise
         status = USAGE if isinstance(error, UsageError) else FAILED

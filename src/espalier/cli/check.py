@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from espalier.cli.command import Command, is_repeated, parameter
 from espalier.cli.models import absolute, models
-from espalier.cli.requests import as_options, read_requests
+from espalier.cli.requests import as_options, looked_at, read_requests
 from espalier.cli.streams import result_line, told
 from espalier.inference import requests as asked
 from espalier.inference.writer import ArgumentError
@@ -73,8 +73,7 @@ class Check(Command):
         """Check all texts."""
         from espalier.cli import framed, progress
 
-        lines = read_requests(self.values["file"], self.given(), self.read, self.line)
-        requests = [line for line in lines if line is not None]  # a text is checked, not written: no blank lines
+        requests, lines = looked_at(read_requests(self.values["file"], self.given(), self.read, self.line))
         models().enter(self.values["profile"])
         with as_options(self.names):
             options = self.chosen(requests)
@@ -85,7 +84,7 @@ class Check(Command):
         elif self.values["parser"] is not None:
             raise ConfigError("there is no template", where="--parser", remedy="give --template as well")
         checked = partial(framed.checked, books=books, parser=parser, melody=melody)
-        for request in requests:
+        for request in filter(None, lines):  # a text is checked, not written: no blank lines
             try:
                 report = self.report(request, options, checked)
             except EspalierError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING
 from enum import StrEnum
 from functools import partial
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
 import typer
 
 from espalier.cli.models import absolute, model_names, models
-from espalier.cli.requests import as_options, read_requests
+from espalier.cli.requests import LOOKED_AT, as_options, looked_at, read_requests
 from espalier.cli.streams import QUIET
 from espalier.inference.requests import Options, described, require_options
 from espalier.inference.writer import MAX_TEXTS, InferenceWarning
@@ -91,7 +91,7 @@ COMMON = (
     parameter("profile", str, "The profile of a clone; default: that of this folder, else nursery."),
     parameter(
         "file", Path,
-        f"A file with one request a line, at most {MAX_TEXTS:,}; a blank line gives a blank line; - is standard input.",
+        "A file with one request a line; a blank line gives a blank line; - is standard input.",
     ),
     parameter("json", bool, "Print one JSON object for each text."),
     parameter("quiet", bool, "Print no notes and no progress; errors stay.", None, "-q", callback=_be_quiet),
@@ -150,11 +150,10 @@ class Command:
 
     def run(self) -> None:
         """Answer all requests. The exit status is 1 if one could not be read, or a result is not what was asked for."""
-        lines = read_requests(self.values["file"], self.given(), self.read, self.line)
-        requests = [line for line in lines if line is not None]
+        requests, lines = looked_at(read_requests(self.values["file"], self.given(), self.read, self.line))
         models().enter(self.values["profile"])  # --file is a path in the folder before
         with as_options(self.names):
-            missed = self.print(self.open(requests), lines)
+            missed = self.print(self.open(requests), lines, len(requests) if len(requests) < LOOKED_AT else None)
         if missed:
             raise SystemExit(1)
 
@@ -199,27 +198,38 @@ class Command:
         if (parts["expander"] or values.get("show_tree")) and not writer.shows_trees:
             what = f"model {system.name} {self.treeless}"
             raise ConfigError(what, where=where, remedy="leave it out, or name a model of trees")
-        limits = [(MAX_TEXTS, "--n", "at once"), (DRAWN, "--out", "in one drawing")]
-        for most, where, what in limits if values.get("out") else limits[:1]:
-            if (texts := writer.texts(requests)) > most:
+        largest = max((writer.texts([request]) for request in requests), default=0)
+        limits = [(largest, MAX_TEXTS, "--n", "at once"), (writer.texts(requests), DRAWN, "--out", "in one drawing")]
+        for texts, most, where, what in limits if values.get("out") else limits[:1]:
+            if texts > most:
                 raise ConfigError(f"{texts:,} texts {what}", where=where, remedy=f"at most {most:,}")
         return writer
 
-    def print(self, writer: Any, lines: Sequence[Any]) -> int:
+    def print(self, writer: Any, lines: Iterable[Any], total: int | None = 1) -> int:
         """Print the results, and draw them. A blank line, None, gives a blank line.
+
+        Args:
+            total: the number of requests; None if it is not known.
 
         Returns:
             The number of requests that could not be read, and of results that are not what was asked for.
         """
         from espalier.cli.answers import answer
 
-        results, out, kind = list[Any](), self.values.get("out"), type(self)
+        results, out, kind, misses = list[Any](), self.values.get("out"), type(self), 0
+
+        def printed(result: object) -> None:
+            nonlocal misses
+            misses += self.misses(result)
+            if out is not None:
+                results.append(result)
+
         page = partial(imported("page", kind.page, where=f"command {self.service}"), self.values)
         spaced, as_json = self.spaced and writer.n > 1, self.values.get("json", False)
-        missed = answer(writer, lines, page, as_json=as_json, spaced=spaced, then=results.append)
-        if out is not None and results:
+        missed = answer(writer, lines, page, as_json=as_json, spaced=spaced, total=total, then=printed)
+        if results:
             imported("drawing", kind.draw, where=f"command {self.service}")(results, out)
-        return missed + sum(map(self.misses, results))
+        return missed + misses
 
     def guided(self, requests: Sequence[Any]) -> bool:
         """Whether the command needs a model that reads trees."""

@@ -12,11 +12,9 @@ from typing import Any, Final
 
 from espalier.cli.command import Command, parameter
 from espalier.cli.models import absolute, models
-from espalier.cli.requests import as_options
+from espalier.cli.requests import MAX_LINE, as_options
 from espalier.inference import requests as asked
 from espalier.io.errors import ConfigError, DataError
-
-MAX_LINE: Final = 1_000_000  # characters of a line of a chat; fewer are too many for a post
 
 
 class Generate(Command):

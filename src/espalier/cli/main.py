@@ -10,8 +10,11 @@ def main() -> NoReturn:
     try:
         for name in ("rich", "typer"):
             import_module(name)
+        from espalier.cli.app import main as run
     except ModuleNotFoundError as error:
+        if error.name not in ("rich", "typer"):
+            raise
         sys.exit(f"espalier: the package {error.name} is not installed; install espalier[cli]")
-    from espalier.cli.app import main as run
-
+    except KeyboardInterrupt:  # before the command line can say so
+        sys.exit("espalier: interrupted")
     run()

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import io
+import stat
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import chain, count
 from pathlib import Path
+from typing import Final, TextIO
 
-from espalier.inference.writer import MAX_TEXTS, ArgumentError, Request
+from espalier.inference.writer import ArgumentError, Request
 from espalier.io.errors import ConfigError, DataError
 
-MAX_CHARACTERS = 16_000_000  # of a file of requests
+MAX_LINE: Final = 1_000_000  # characters of a line; fewer are too many for a request
+#: So many requests are read before the first is answered: what one of them needs, such as books, all get.
+LOOKED_AT: Final = 1_000
 
 
 def read_requests(
     file: Path | None, given: Sequence[Request], of: Callable[[list[str], str], Request], example: str
-) -> list[Request | None]:
+) -> Iterator[Request | None]:
     """Requests of the command line, and one from each line of a file; None for a blank line.
+
+    Lines are read as they are asked for. A file on a disk is read through before, so that one that is no text is
+    refused before anything is printed.
 
     Args:
         file: "-" is standard input, which is also read if nothing else is given.
@@ -26,44 +34,68 @@ def read_requests(
 
     Raises:
         ConfigError: there is no request.
-        DataError: the file cannot be read or is too long.
+        DataError: the file cannot be read, or a line is too long; of a pipe, when its line is asked for.
     """
     if file is None and given:
-        return [*given]
+        return iter(given)
     if file is None and (sys.stdin is None or sys.stdin.isatty()):
         raise ConfigError("nothing is asked for", remedy=f"give an argument, or --file, or standard input: {example}")
-    read = file is not None and str(file) != "-"
-    name = str(file) if read else "standard input"
-    lines = list(io.StringIO(_text(name, Path(name) if read else None)))
-    asked = sum(bool(line.strip()) for line in lines)
-    if not asked:
-        raise DataError("no requests", file=name, remedy=example)
-    if asked > MAX_TEXTS:
-        raise DataError("too many requests", file=name, remedy=f"at most {MAX_TEXTS:,}")
-    found = (
-        of([part.strip() for part in line.split("\t")], f"{name}, row {row}") if line.strip() else None
-        for row, line in enumerate(lines, start=1)
-    )
-    return [*given, *found]
+    path = file if file is not None and str(file) != "-" else None
+    name = "standard input" if path is None else str(path)
+
+    def requests() -> Iterator[Request | None]:
+        for row, line in enumerate(_lines(path, name, example), start=1):
+            yield of([part.strip() for part in line.split("\t")], f"{name}, row {row}") if line.strip() else None
+
+    if path is not None and _is_regular(path):
+        deque(_lines(path, name, example), maxlen=0)
+    return chain(given, requests())
 
 
-def _text(name: str, file: Path | None) -> str:
-    """The text of a file or of standard input, without byte order mark; a DataError if it cannot be read."""
+def looked_at(lines: Iterator[Request | None]) -> tuple[list[Request], Iterator[Request | None]]:
+    """The first `LOOKED_AT` requests, and all lines."""
+    head, count = list[Request | None](), 0
+    for line in lines:
+        head.append(line)
+        count += line is not None
+        if count == LOOKED_AT:
+            break
+    return [line for line in head if line is not None], chain(head, lines)
+
+
+def _is_regular(path: Path) -> bool:
     try:
-        if file is None:
-            text = sys.stdin.read(MAX_CHARACTERS + 1) if sys.stdin is not None else ""
-        else:
-            with file.open(encoding="utf-8") as opened:
-                text = opened.read(MAX_CHARACTERS + 1)
+        return stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):  # which opening it says better
+        return False
+
+
+def _lines(file: Path | None, name: str, example: str) -> Iterator[str]:
+    """The lines of a file or of standard input, without byte order mark; a DataError if one cannot be read."""
+    found = False
+    opened: AbstractContextManager[TextIO | None] = nullcontext(sys.stdin)
+    try:
+        if file is not None:
+            opened = file.open(encoding="utf-8")
+        with opened as text:
+            for row in count(1):
+                line = text.readline(MAX_LINE + 1) if text is not None else ""
+                if len(line) > MAX_LINE:
+                    remedy = "give one request a line"
+                    raise DataError(f"over {MAX_LINE:,} characters", file=name, row=row, remedy=remedy)
+                if not line:
+                    break
+                line = line.removeprefix("\ufeff") if row == 1 else line
+                found = found or bool(line.strip())
+                yield line
     except FileNotFoundError as error:
         raise DataError("no such file", file=name) from error
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-8 ({error.reason})", file=name) from error
     except (OSError, ValueError) as error:  # such as a folder, or a name that cannot be one
         raise DataError(f"cannot be read ({getattr(error, 'strerror', None) or error})", file=name) from error
-    if len(text) > MAX_CHARACTERS:
-        raise DataError(f"over {MAX_CHARACTERS:,} characters", file=name, remedy="give it in parts")
-    return text.removeprefix("\ufeff")
+    if not found:
+        raise DataError("no requests", file=name, remedy=example)
 
 
 @contextmanager

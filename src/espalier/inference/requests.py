@@ -189,7 +189,7 @@ class Options:
 class SamplingOptions(Options):
     """Options of services that draw their texts, or search for them."""
 
-    n: Annotated[int, Option(f"The number of texts for each request; at most {MAX_TEXTS:,} in all.", 1, MAX_TEXTS)] = 1
+    n: Annotated[int, Option(f"The number of texts for each request, at most {MAX_TEXTS:,}.", 1, MAX_TEXTS)] = 1
     seed: Annotated[int, Option("The seed of the random draws.")] = 1
     top_k: Annotated[int, Option(f"Draw from the k most probable words; at most {MAX_TOP_K:,}.", 1, MAX_TOP_K)] = 32
     temperature: Annotated[float, Option(f"The logits are divided by it; above 0, at most {MAX_TEMPERATURE:g}.")] = 1.0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from espalier.datasets.batch import Batch
 from espalier.inference.requests import SamplingOptions
-from espalier.inference.writer import Request, Result, Writer, batches
+from espalier.inference.writer import Request, Result, Writer, attempt, batches
+from espalier.io.errors import EspalierError
 from espalier.io.hashing import seed_from
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ class SamplingWriter(SamplingOptions, Writer[Request, Row, Result]):
     Equal seeds give equal texts; each request and each of its texts has its own random numbers. A search gives the `n`
     best texts, or fewer if it finds fewer.
     """
+
+    def read_after(self, before: int, requests: Sequence[Request]) -> list[Row | EspalierError]:
+        """As `read`, of requests that come after `before` others: their random numbers are those of their places."""
+        return attempt(self.read(requests), lambda job: replace(job, row=before + job.row))  # type: ignore[type-var]  # a dataclass
 
     @property
     @abstractmethod

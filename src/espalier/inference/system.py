@@ -155,6 +155,7 @@ def load(
         device: None means a GPU if there is one.
 
     Raises:
+        ArgumentError: there is no such device.
         ArtifactError: a file is missing, has another version, or does not match the others.
         ConfigError: `system.json` names an option that its service does not have.
     """

@@ -25,7 +25,7 @@ Request = TypeVar("Request")
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-#: The most texts of one call, and the most requests.
+#: The most texts of one request.
 MAX_TEXTS = 10_000
 
 
@@ -86,6 +86,14 @@ class Writer(ABC, Generic[Request, Job, Result]):
         Raises:
             EspalierError: the model can answer no request.
         """
+
+    def read_after(self, before: int, requests: Sequence[Request]) -> list[Job | EspalierError]:
+        """As `read`, of requests that come after `before` others, where a result depends on the place of its request.
+
+        Raises:
+            EspalierError: the model can answer no request.
+        """
+        return self.read(requests)
 
     @abstractmethod
     def write(self, jobs: Sequence[Job]) -> Iterator[tuple[Request, Result]]:

@@ -61,7 +61,7 @@ def _checked(function: Callable[..., Any], name: str, owner: Callable[..., Any])
         try:
             return function(*args, **keywords)
         except UnicodeEncodeError as error:
-            at = next((argument for argument, value in bound.arguments.items() if value == error.object), "text")
+            at = next((each for each, value in bound.arguments.items() if value is error.object), "text")
             raise CallError("a text that is not Unicode", where=f"{name}, {at}") from error
         except OSError as error:
             if error.errno != ENAMETOOLONG:
@@ -129,10 +129,14 @@ def misfit(value: object, kind: object) -> Misfit | None:
 def _is_of(value: object, base: type) -> bool:
     if base in (int, float):
         return isinstance(value, Integral if base is int else Real) and not isinstance(value, bool)
+    if base is bool:
+        return isinstance(value, bool) or (type(value).__module__, type(value).__name__[:4]) == ("numpy", "bool")
     if base in _COLLECTIONS and isinstance(value, str | bytes):
         return False
     if base is tuple and isinstance(value, list):  # which does as well
         return True
+    if base is Sequence and not isinstance(value, Mapping | type):  # an array, or a column of a table
+        return hasattr(value, "__len__") and hasattr(value, "__getitem__")
     if getattr(base, "_is_protocol", False):
         return value is not None and not isinstance(value, type) and first_fault(value, base) is None
     return isinstance(value, base)
@@ -196,7 +200,10 @@ def kind_of(owner: Callable[..., Any], argument: str) -> object:
     for name in {*wanted} - vars(module).keys():
         if (line := _late_imports(module.__name__).get(name)) is not None:
             exec(line, late)  # an import statement of our own module
-    return get_type_hints(SimpleNamespace(__annotations__={argument: text}), vars(module), late)[argument]
+    try:
+        return get_type_hints(SimpleNamespace(__annotations__={argument: text}), vars(module), late)[argument]
+    except NameError:
+        return Any
 
 
 def _annotations(owner: Callable[..., Any]) -> dict[str, Any]:
@@ -210,7 +217,11 @@ def _annotations(owner: Callable[..., Any]) -> dict[str, Any]:
 def _late_imports(module: str) -> dict[str, str]:
     """The import statements of a module that run for type checkers alone, by the names that they bind."""
     found = dict[str, str]()
-    for block in ast.parse(inspect.getsource(sys.modules[module])).body:
+    try:
+        source = inspect.getsource(sys.modules[module])
+    except OSError:  # installed without its source
+        return found
+    for block in ast.parse(source).body:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
             for node in block.body:
                 if isinstance(node, ast.Import | ast.ImportFrom):

@@ -217,7 +217,6 @@ class Part(Family[tuple[Sequence[bool], Array]]):
         )
 
 
-@checked_call
 def by_part(statistics: Mapping[Family[Any], Array], parts: Mapping[str, Sequence[bool]]) -> dict[Family[Any], Array]:
     """For each part, the statistics of every family with zeros outside the part.
 

@@ -13,7 +13,6 @@ from espalier.text.language import Language
 from espalier.verse.text import units_of
 
 
-@checked_call
 @dataclass(frozen=True, slots=True)
 class CorpusLikelihood:
     """Likelihoods of texts under a model: summed negative log-likelihoods in nats, and the numbers of tokens and words.
@@ -31,7 +30,6 @@ class CorpusLikelihood:
     words: Sequence[int]
 
 
-@checked_call
 @dataclass(frozen=True, slots=True)
 class MarkLikelihoods:
     """Likelihoods under the judge, for each text and its reference. All lists have one entry per text.
@@ -165,7 +163,6 @@ class Pairs:
 # --- Texts under templates -------------------------------------------------------------------------------------------
 
 
-@checked_call
 @dataclass(frozen=True, eq=False)
 class Structured:
     """Texts under templates.

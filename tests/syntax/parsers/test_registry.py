@@ -11,6 +11,7 @@ import pytest
 
 from espalier.io.errors import ArtifactError, ConfigError, EspalierError
 from espalier.syntax.parse import Parse
+from espalier.syntax.parsers.parser import Parser
 from espalier.syntax.parsers.registry import BACKENDS, HASH, MODEL, Backend, load_parser, open_parser, save_parser
 from espalier.syntax.parsers.training_config import SpacyTraining
 
@@ -78,14 +79,19 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("backend", SETTINGS)
-def test_a_model_of_which_one_bit_has_changed_is_not_loaded(backend: str, tmp_path: Path) -> None:
+def made(backend: str, folder: Path) -> Parser:
+    """A parser of the smallest settings, trained on one sentence, in a folder."""
     words, tags, tree = ("dogs", "see", "cats"), ("NN", "VB", "NN"), "(S (NP (NN dogs)) (VP (VB see) (NP (NN cats))))"
     bank = [Parse(words, tags, tree, (2, 0, 2), ("nsubj", "root", "obj"))] * 8
-    trained, scratch = BACKENDS[backend], tmp_path / "scratch"
+    trained, scratch = BACKENDS[backend], folder / "scratch"
     settings = trained.settings()(**SETTINGS[backend])
-    trained.trained(bank, bank[:2], settings, tmp_path / MODEL, scratch, seed=1, watch=lambda *_: None)
-    assert HASH.search(save_parser(tmp_path, backend, None, {}).signature)
+    trained.trained(bank, bank[:2], settings, folder / MODEL, scratch, seed=1, watch=lambda *_: None)
+    return save_parser(folder, backend, None, {})
+
+
+@pytest.mark.parametrize("backend", SETTINGS)
+def test_a_model_of_which_one_bit_has_changed_is_not_loaded(backend: str, tmp_path: Path) -> None:
+    assert HASH.search(made(backend, tmp_path).signature)
     places = [
         (file, byte) for file in (tmp_path / MODEL).rglob("*") if file.is_file() for byte in [file.stat().st_size]
     ]
