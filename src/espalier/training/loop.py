@@ -122,8 +122,8 @@ def train(
     progress, best, running = _resume(model, optimizer, scratch, accelerator.device)
     if ranks > 1:
         require_same(progress.step, scratch)
-    # One process needs no wrapper, whose import takes 1.5 s. Buffers, such as sinusoids, never change.
-    wrapped = nn.parallel.DistributedDataParallel(model, broadcast_buffers=False) if ranks > 1 else model
+    # One process needs no wrapper, whose import takes 1.5 s.
+    wrapped = nn.parallel.DistributedDataParallel(model) if ranks > 1 else model
     before, started = progress.seconds, time.monotonic()
     saved = started
     while not progress.over(config):
