@@ -71,7 +71,7 @@ class Trained:
     """A model after training, and facts about the training.
 
     Attributes:
-        precision: "bf16" or "fp32"; with the setting "auto" it depends on the hardware.
+        precision: "bf16", "tf32" or "fp32"; with the setting "auto" it depends on the hardware.
         init_rows: with `init_vocab: mapped`, the numbers of ids whose rows were "copied" from the first model, and of
             "new" ones.
     """
@@ -203,7 +203,8 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
         width=model.network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
         cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
     )  # fmt: skip
-    precision = "bf16" if precision_of(model.training, device()) == "bf16" else "fp32"
+    asked = model.training.precision
+    precision = asked if asked == "tf32" else "bf16" if precision_of(model.training, device()) == "bf16" else "fp32"
     return Trained(seed, built, vocabulary, progress, scratch, precision, init_rows)
 
 

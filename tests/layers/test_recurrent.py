@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
 
 from espalier.layers.linear import constant_weights
-from espalier.layers.recurrent import BilinearAttention, CoverageAttention, RecurrentEncoder, RecurrentStack, lstm_step
+from espalier.layers.recurrent import (
+    BilinearAttention,
+    CoverageAttention,
+    RecurrentEncoder,
+    RecurrentStack,
+    lstm_step,
+    read_padded,
+    read_rows,
+)
 
 
 def encoder(bidirectional: bool) -> RecurrentEncoder:
@@ -160,3 +170,23 @@ def test_coverage_raises_the_scores_of_places_that_were_attended_to() -> None:
     weights, context = attend(torch.zeros(1, 1, 3), memory, torch.tensor([[[0.0, 1.0]]]))
     assert weights[0, 0].tolist() == pytest.approx([0.318300, 0.681700], abs=1e-6)
     assert torch.allclose(context[0, 0], weights[0, 0] @ states[0])
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_rows_read_without_packing_have_the_states_and_gradients_of_packed_ones(
+    kind: type[nn.LSTM] | type[nn.GRU], bidirectional: bool
+) -> None:
+    torch.manual_seed(5)
+    layer = kind(5, 7, batch_first=True, bidirectional=bidirectional)
+    x, real = torch.randn(4, 6, 5), real_of([6, 2, 0, 5], 6)
+
+    def read(how: Any) -> list[Any]:
+        layer.zero_grad()
+        given = x.clone().requires_grad_()
+        states, last = how(layer, given, real)
+        ((states.sin()).sum() + (last * 2).cos().sum()).backward()
+        return [states, last, *(leaf.grad for leaf in (given, *layer.parameters()))]
+
+    for packed, padded in zip(read(read_rows), read(read_padded), strict=True):
+        torch.testing.assert_close(padded, packed, rtol=1e-5, atol=1e-6)

@@ -1,6 +1,7 @@
 """A real process, really killed.
 
-Run as a program this file trains the toy of toy_training.py, in children that it kills with SIGKILL; it imports torch once.
+Run as a program this file trains the toy of toy_training.py, in children that it kills with SIGKILL; it imports torch
+once.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import torch
 from pydantic import ValidationError
 from torch import nn
 
+from espalier.io.errors import ConfigError
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, computes_bfloat16, precision_of, rate_at
 
@@ -93,6 +94,17 @@ def test_precision_is_what_is_asked_for_and_auto_never_emulates() -> None:
     assert precision_of(config(precision="fp32"), cpu) == "no"
     fast = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)() and computes_bfloat16(cpu)
     assert precision_of(config(), cpu) == ("bf16" if fast else "no")
+
+
+def test_tensorfloat_32_is_of_gpus_and_never_what_auto_or_fp32_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu, gpu = torch.device("cpu"), torch.device("cuda")
+    with pytest.raises(ConfigError, match=r"^training.precision: tf32, which this hardware does not compute; auto or"):
+        precision_of(config(precision="tf32"), cpu)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    with pytest.raises(ConfigError, match="a GPU from Ampere on"):
+        precision_of(config(precision="tf32"), gpu)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    assert precision_of(config(precision="tf32"), gpu) == "no"
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the cap is one of oneDNN for x86")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,15 +29,49 @@ def tensors(rows: Mapping[str, npt.NDArray[np.int64]]) -> dict[str, Tensor]:
 class Batch:
     """A base for frozen dataclasses whose fields are tensors, or tensors by name.
 
+    Places without padding are found on the host before a batch moves to a device, which would have to be waited for.
+
     Attributes:
+        PADDED: the rows of ids of which a model may take the places without padding.
         target: (batch, time) the ids to be predicted, right-padded with `PAD`.
     """
+
+    PADDED: ClassVar[tuple[str, ...]] = ("target",)
 
     target: Tensor
 
     def to(self, device: torch.device | str) -> Self:
         """The same batch on another device."""
-        return self.mapped(lambda tensor: tensor.to(device, non_blocking=True))
+        moved = self.mapped(lambda tensor: tensor.to(device, non_blocking=True))
+        if moved.device.type != "cpu":
+            for row in self.PADDED:
+                moved.keep_places(row, self.places(row).to(device, non_blocking=True))
+        return moved
+
+    def pinned(self) -> Self:
+        """The same batch in memory that a GPU copies without the host."""
+        pinned = self.mapped(lambda tensor: tensor.pin_memory())
+        for row in self.PADDED:
+            pinned.keep_places(row, self.places(row).pin_memory())
+        return pinned
+
+    def keep_places(self, row: str, places: Tensor) -> None:
+        """Tell this batch what `places` of a row are."""
+        self._places[row] = places
+
+    def places(self, row: str = "target") -> Tensor:
+        """The places without padding of a row of `PADDED`, (batch, time), when it is flattened."""
+        if row not in self._places:
+            self._places[row] = (getattr(self, row) != PAD).flatten().nonzero()[:, 0]
+        return self._places[row]
+
+    def unpadded(self, x: Tensor, row: str = "target") -> Tensor:
+        """(batch, time, ...) to (places, ...): without what stands at the padding of a row."""
+        return x.flatten(0, 1).index_select(0, self.places(row))
+
+    @cached_property
+    def _places(self) -> dict[str, Tensor]:
+        return {}
 
     def mapped(self, change: Callable[[Tensor], Tensor]) -> Self:
         """The batch of changed tensors."""

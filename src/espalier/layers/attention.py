@@ -261,8 +261,11 @@ def _selected(buffer: Tensor, index: Tensor, filled: int | None) -> Tensor:
 
 
 def padding_bias(real: Tensor) -> Tensor | None:
-    """Convert (batch, time) bool to a bias that hides padding; None, which is faster, if there is no padding."""
-    return None if bool(real.all()) else real[:, None, None, :]
+    """Convert (batch, time) bool to a bias that hides padding.
+
+    On a CPU None, which is faster, if there is no padding; another device would have to be waited for.
+    """
+    return None if real.device.type == "cpu" and bool(real.all()) else real[:, None, None, :]
 
 
 def select_all(caches: list[KeyValues], index: Tensor, filled: int | None = None) -> list[KeyValues]:

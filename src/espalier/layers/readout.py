@@ -14,8 +14,10 @@ from espalier.datasets.vocabulary import PAD
 from espalier.layers.linear import linear
 from espalier.layers.options import Smoothing
 
-#: The rows of a slice, whose logits then stay in cache.
+#: The rows of a slice on a CPU, where its logits then stay in cache.
 ROWS = 256
+#: The logits of a slice on another device: 1 GiB in float32. Most batches are one slice.
+LOGITS = 1 << 28
 
 
 class Readout(nn.Linear):
@@ -42,7 +44,7 @@ def readout_loss(
     smoothing: float = 0.0,
     *,
     form: Smoothing = "uniform",
-    rows: int = ROWS,
+    rows: int | None = None,
 ) -> Tensor:
     """Summed cross entropy of softmax(x W^T + b) against `target`, with label smoothing.
 
@@ -58,15 +60,16 @@ def readout_loss(
         form: "uniform" spreads `smoothing` over all V words. "released" (SongNet's code) spreads it over the V - 2 that
             are neither the target nor `PAD`, and gives the Kullback-Leibler divergence: the cross entropy minus the
             entropy of the smoothed target, so that the best loss is 0.
-        rows: the rows of a slice.
+        rows: the rows of a slice; None for those of `slice_rows`.
 
     Returns:
         A float32 scalar that can be differentiated once.
     """
     device, dtype = x.device.type, _precision(x)
     needed = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in (x, weight, bias))
+    size = rows or slice_rows(device, len(x), len(weight))
     with torch.autocast(device, enabled=False):
-        return _ReadoutLoss.apply(x, weight, bias, target, _smoothed(smoothing, len(weight), form), dtype, needed, rows)
+        return _ReadoutLoss.apply(x, weight, bias, target, _smoothed(smoothing, len(weight), form), dtype, needed, size)
 
 
 class TargetScores(NamedTuple):
@@ -79,7 +82,9 @@ class TargetScores(NamedTuple):
     mean: Tensor
 
 
-def target_scores(x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, rows: int = ROWS) -> TargetScores:
+def target_scores(
+    x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, *, rows: int | None = None
+) -> TargetScores:
     """The log-probability of each target under softmax(x W^T + b), for losses that mix it with other distributions.
 
     As in `readout_loss`, the logits exist for `rows` rows at a time. The backward pass computes them again.
@@ -89,14 +94,19 @@ def target_scores(x: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor
         weight: (vocabulary, width).
         bias: (vocabulary,), or none.
         target: (rows,) int64.
-        rows: the rows of a slice.
+        rows: the rows of a slice; None for those of `slice_rows`.
 
     Returns:
         Scores that can be differentiated once. Label smoothing uses the mean.
     """
-    dtype = _precision(x)
+    dtype, size = _precision(x), rows or slice_rows(x.device.type, len(x), len(weight))
     with torch.autocast(x.device.type, enabled=False):
-        return TargetScores(*_TargetScores.apply(x, weight, bias, target, dtype, rows))
+        return TargetScores(*_TargetScores.apply(x, weight, bias, target, dtype, size))
+
+
+def slice_rows(device: str, rows: int, words: int) -> int:
+    """The rows of a slice: on a CPU `ROWS`, elsewhere as many as have `LOGITS` logits, so that few kernels start."""
+    return ROWS if device == "cpu" else max(1, min(rows, LOGITS // words))
 
 
 def _precision(x: Tensor) -> torch.dtype:

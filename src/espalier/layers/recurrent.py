@@ -43,11 +43,34 @@ class RecurrentEncoder(nn.Module):
 
 def read_rows(layer: nn.LSTM | nn.GRU, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
     """Run one LSTM or GRU layer (`batch_first`) over right-padded rows, as in `RecurrentEncoder.forward`."""
+    if x.device.type != "cpu":
+        return read_padded(layer, x, real)
     packed = pack_padded_sequence(x, real.sum(1).clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
     states, last = layer(packed)
     padded, _ = pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])
     last = last[0] if isinstance(layer, nn.LSTM) else last
     return padded, last.transpose(0, 1).flatten(1)
+
+
+def read_padded(layer: nn.LSTM | nn.GRU, x: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    """`read_rows` without packed rows, whose lengths the host would have to wait for.
+
+    The backward direction reads rows that are reversed up to their own ends.
+    """
+    place = torch.arange(x.shape[1], device=x.device)
+    length = real.sum(1, keepdim=True).clamp(min=1)
+    inside = (place < length)[..., None]
+    reverse = torch.where(place < length, length - 1 - place, place)[..., None]
+    call, weights = torch.lstm if isinstance(layer, nn.LSTM) else torch.gru, layer.all_weights
+    states, last = list[Tensor](), list[Tensor]()
+    for number, own in enumerate(weights):
+        row = x.take_along_dim(reverse, 1) if number else x
+        zero = x.new_zeros(1, len(x), layer.hidden_size)
+        start = (zero, zero) if isinstance(layer, nn.LSTM) else zero
+        y = call(row, start, own, True, 1, 0.0, layer.training, False, True)[0]  # type: ignore[arg-type]
+        last.append(y.take_along_dim(length[..., None] - 1, 1)[:, 0])
+        states.append(y.take_along_dim(reverse, 1) if number else y)
+    return torch.cat(states, dim=-1).masked_fill(~inside, 0.0), torch.cat(last, dim=-1)
 
 
 @dataclass

@@ -98,8 +98,8 @@ class CDNPG(nn.Module):
         """
         real = batch.real
         if self.pointer is None:
-            features, weight = self.head(self._hidden(batch)[0][real]), self.target_pieces.weight
-            total = readout_loss(features, weight, self.readout_bias, batch.target[real], smoothing)
+            features, weight = self.head(batch.unpadded(self._hidden(batch)[0])), self.target_pieces.weight
+            total = readout_loss(features, weight, self.readout_bias, batch.unpadded(batch.target), smoothing)
         else:
             losses, even = self._copy_losses(batch, self.pointer)
             total = smoothed_sum(losses, even, smoothing)
@@ -109,8 +109,8 @@ class CDNPG(nn.Module):
         """(batch, time) nats of each target, 0 at padding."""
         real = batch.real
         if self.pointer is None:
-            scores = self._logits(self._hidden(batch)[0][real]).log_softmax(-1)
-            losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
+            scores = self._logits(batch.unpadded(self._hidden(batch)[0])).log_softmax(-1)
+            losses = -scores.gather(1, batch.unpadded(batch.target)[:, None])[:, 0]
         else:
             losses = self._copy_losses(batch, self.pointer)[0]
         return scattered(losses, real)
@@ -198,12 +198,11 @@ class CDNPG(nn.Module):
         """(targets,) nats of each non-padding target, and the mean nats of the vocabulary at its place."""
         hidden, embedded, copied = self._hidden(batch)
         assert copied is not None
-        real = batch.real
         weights, gates = pointer(hidden, embedded, copied)
-        copies = copied_mass(weights, copied.ids, batch.target)[real]
-        features = self.head(hidden[real])
-        scores = target_scores(features, self.target_pieces.weight, self.readout_bias, batch.target[real])
-        return -mix(scores.chosen, [copies], gates[real]), -scores.mean
+        copies = batch.unpadded(copied_mass(weights, copied.ids, batch.target))
+        features = self.head(batch.unpadded(hidden))
+        scores = target_scores(features, self.target_pieces.weight, self.readout_bias, batch.unpadded(batch.target))
+        return -mix(scores.chosen, [copies], batch.unpadded(gates)), -scores.mean
 
     def _logits(self, x: Tensor) -> Tensor:
         """(..., pieces) logits in float32."""

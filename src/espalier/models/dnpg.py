@@ -95,9 +95,10 @@ class DNPG(nn.Module):
         losses, even = self._losses(batch, written)
         total = smoothed_sum(losses, even, smoothing)
         if self.training and self.config.supervision:
-            wanted, real = aligned_levels(source.copied.ids, batch.target), source.copied.ids != PAD
-            separated = F.cross_entropy(source.logits[real], wanted.source[real], reduction="sum")
-            aggregated = F.nll_loss(written.levels[batch.real], wanted.target[batch.real], reduction="sum")
+            wanted = aligned_levels(source.copied.ids, batch.target)
+            logits, levels = (batch.unpadded(part, "source") for part in (source.logits, wanted.source))
+            separated = F.cross_entropy(logits, levels, reduction="sum")
+            aggregated = F.nll_loss(batch.unpadded(written.levels), batch.unpadded(wanted.target), reduction="sum")
             total = total + self.config.supervision * (separated + aggregated)
         return Loss(total, batch.real.sum())
 
@@ -192,9 +193,11 @@ class DNPG(nn.Module):
 
     def _losses(self, batch: PairBatch, written: _Written) -> tuple[Tensor, Tensor]:
         """(targets,) nats of each non-padding target, and the mean nats of the vocabularies at its place."""
-        real = batch.real
-        phrase, sentence = (self.embedding.target_scores(top[real], batch.target[real]) for top in written.tops)
-        losses = -mix(sentence.chosen, [phrase.chosen.exp(), written.copied[real]], written.gates[real])
+        target = batch.unpadded(batch.target)
+        phrase, sentence = (self.embedding.target_scores(batch.unpadded(top), target) for top in written.tops)
+        losses = -mix(
+            sentence.chosen, [phrase.chosen.exp(), batch.unpadded(written.copied)], batch.unpadded(written.gates)
+        )
         return losses, -(phrase.mean + sentence.mean) / 2
 
     def _places(self, time: int) -> Tensor:

@@ -163,14 +163,14 @@ class GuiG(nn.Module):
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
         """loss_txt of section 3.2, or loss_syn of section 3.1, summed over the batch's targets."""
         real = batch.real
-        x = self.final_norm(self._hidden(batch)[real])  # only rows that have a target
-        return Loss(self.output_embedding.loss(x, batch.target[real], smoothing), real.sum())
+        x = self.final_norm(batch.unpadded(self._hidden(batch)))  # only rows that have a target
+        return Loss(self.output_embedding.loss(x, batch.unpadded(batch.target), smoothing), real.sum())
 
     def token_losses(self, batch: PairBatch) -> Tensor:
         """(batch, time) nats of each target (for trees the sum for node and level), 0 at padding."""
         real = batch.real
-        scores = self.output_embedding.log_probabilities(self.final_norm(self._hidden(batch)[real]))
-        losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
+        scores = self.output_embedding.log_probabilities(self.final_norm(batch.unpadded(self._hidden(batch))))
+        losses = -scores.gather(1, batch.unpadded(batch.target)[:, None])[:, 0]
         return scattered(losses, real)
 
     def start(self, batch: PairBatch) -> GuiGState:

@@ -89,20 +89,20 @@ class PairSeq2Seq(nn.Module):
         """
         decoded, real = self._decode(batch), batch.real
         if self.gate is None:
-            total = self.readout.loss(decoded.features[real], batch.target[real], smoothing)
+            total = self.readout.loss(batch.unpadded(decoded.features), batch.unpadded(batch.target), smoothing)
         else:
             losses, even = self._copying_losses(decoded, batch)
             total = smoothed_sum(losses, even, smoothing)
         if self.training and decoded.repeated is not None:
-            total = total + self.config.coverage * decoded.repeated[real].sum()
+            total = total + self.config.coverage * batch.unpadded(decoded.repeated).sum()
         return Loss(total, real.sum())
 
     def token_losses(self, batch: PairBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         decoded, real = self._decode(batch), batch.real
         if self.gate is None:
-            scores = self.readout.log_probabilities(decoded.features[real])
-            losses = -scores.gather(1, batch.target[real][:, None])[:, 0]
+            scores = self.readout.log_probabilities(batch.unpadded(decoded.features))
+            losses = -scores.gather(1, batch.unpadded(batch.target)[:, None])[:, 0]
         else:
             losses, _ = self._copying_losses(decoded, batch)
         return scattered(losses, real)
@@ -175,9 +175,8 @@ class PairSeq2Seq(nn.Module):
     def _copying_losses(self, decoded: _Decoded, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """(targets,) nats of each non-padding target, and the mean nats of the vocabulary at its place."""
         assert decoded.copied is not None and decoded.gates is not None
-        real = batch.real
-        scores = self.readout.target_scores(decoded.features[real], batch.target[real])
-        return -mix(scores.chosen, [decoded.copied[real]], decoded.gates[real]), -scores.mean
+        scores = self.readout.target_scores(batch.unpadded(decoded.features), batch.unpadded(batch.target))
+        return -mix(scores.chosen, [batch.unpadded(decoded.copied)], batch.unpadded(decoded.gates)), -scores.mean
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.config.dropout, self.training)

@@ -74,12 +74,15 @@ class RNNSeq2Seq(nn.Module):
     def forward(self, batch: DialogueBatch | VerseBatch, smoothing: float = 0.0) -> Loss:
         """Summed negative log-likelihood of the words of the targets and EOS."""
         real = batch.real
-        return Loss(self.readout.loss(self._features(batch)[real], batch.target[real], smoothing), real.sum())
+        return Loss(
+            self.readout.loss(batch.unpadded(self._features(batch)), batch.unpadded(batch.target), smoothing),
+            real.sum(),
+        )
 
     def token_losses(self, batch: DialogueBatch | VerseBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         real = batch.real
-        scores = self.readout.target_scores(self._features(batch)[real], batch.target[real]).chosen
+        scores = self.readout.target_scores(batch.unpadded(self._features(batch)), batch.unpadded(batch.target)).chosen
         return scattered(-scores, real)
 
     def start(self, batch: DialogueBatch | VerseBatch) -> RNNSeq2SeqState:

@@ -90,14 +90,14 @@ class SAT(nn.Module):
         """The negative of equation 3, summed over the batch's targets, with label smoothing."""
         batch = after_topic(batch)
         real = batch.real
-        x = self.final_norm(self._hidden(batch)[real])  # only places that have a target
-        return Loss(readout_loss(x, *self._output(), batch.target[real], smoothing), real.sum())
+        x = self.final_norm(batch.unpadded(self._hidden(batch)))  # only places that have a target
+        return Loss(readout_loss(x, *self._output(), batch.unpadded(batch.target), smoothing), real.sum())
 
     def token_losses(self, batch: StructureBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         whole, real = after_topic(batch), batch.real
-        logits = self._logits(self._hidden(whole)[whole.real])
-        losses = F.cross_entropy(logits.float(), batch.target[real], reduction="none")
+        logits = self._logits(whole.unpadded(self._hidden(whole)))
+        losses = F.cross_entropy(logits.float(), batch.unpadded(batch.target), reduction="none")
         return scattered(losses, real)
 
     def start(self, batch: StructureBatch) -> SATState:
@@ -239,7 +239,11 @@ def after_topic(batch: StructureBatch) -> StructureBatch:
     none = torch.zeros_like(batch.topic)  # `PAD`, and `SPECIAL`
     structures = {name: moved(row, none) for name, row in batch.structures.items()}
     empty = batch.topic[:, :0]
-    return StructureBatch(moved(batch.inputs, batch.topic), moved(batch.target, none), structures, empty, batch.prompt)
+    inputs, target = moved(batch.inputs, batch.topic), moved(batch.target, none)
+    made = StructureBatch(inputs, target, structures, empty, batch.prompt)
+    places = batch.places()
+    made.keep_places("target", places // time * (length + time) + shift.flatten().index_select(0, places))
+    return made
 
 
 class _Positions(nn.Module):

@@ -132,12 +132,17 @@ class SCPN(nn.Module):
 
     def _losses(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """(targets,) nats of each non-padding target, and the mean nats of the vocabulary at its place."""
-        state, real = self.start(batch), batch.real
+        state = self.start(batch)
         x = self._drop(self.embeddings[self.config.writes](batch.inputs))
         features, weights = self._decode(x, state)
-        gates = self._gates(features, x, state.memories)[real]
-        copies = [copied_mass(weights[place], state.memories[place].ids, batch.target)[real] for place in self.copies]
-        scores = self.readout.target_scores(self._joined(features[real], "target"), batch.target[real])
+        gates = batch.unpadded(self._gates(features, x, state.memories))
+        copies = [
+            batch.unpadded(copied_mass(weights[place], state.memories[place].ids, batch.target))
+            for place in self.copies
+        ]
+        scores = self.readout.target_scores(
+            self._joined(batch.unpadded(features), "target"), batch.unpadded(batch.target)
+        )
         return -mix(scores.chosen, copies, gates, self.config.mixture), -scores.mean
 
     def _decode(self, x: Tensor, state: SCPNState) -> tuple[Tensor, list[Tensor]]:

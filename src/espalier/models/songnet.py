@@ -140,15 +140,15 @@ class SongNet(nn.Module):
     def forward(self, batch: VerseBatch, smoothing: float = 0.0) -> Loss:
         """Equation 10, summed over the batch's targets, with label smoothing."""
         real = batch.real
-        x = self._prepared(self._hidden(batch)[real])  # only rows that have a target
+        x = self._prepared(batch.unpadded(self._hidden(batch)))  # only rows that have a target
         form = self.config.smoothing_form
-        return Loss(readout_loss(x, *self._output(), batch.target[real], smoothing, form=form), real.sum())
+        return Loss(readout_loss(x, *self._output(), batch.unpadded(batch.target), smoothing, form=form), real.sum())
 
     def token_losses(self, batch: VerseBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         real = batch.real
-        logits = self._logits(self._hidden(batch)[real])
-        losses = F.cross_entropy(logits.float(), batch.target[real], reduction="none")
+        logits = self._logits(batch.unpadded(self._hidden(batch)))
+        losses = F.cross_entropy(logits.float(), batch.unpadded(batch.target), reduction="none")
         return scattered(losses, real)
 
     def start(self, batch: VerseBatch) -> SongNetState:

@@ -97,7 +97,7 @@ class X2Tree(nn.Module):
             _, inputs, targets = zip(*choices, strict=True)
             choices = [(self._readout(0), torch.cat(inputs), torch.cat(targets))]
         total = torch.stack([readout.loss(x, target, smoothing) for readout, x, target in choices]).sum()
-        return Loss(total, torch.tensor(len(batch) + batch.below.numel(), device=batch.device))
+        return Loss(total, torch.full((), len(batch) + batch.below.numel(), device=batch.device))
 
     def tree_losses(self, batch: DialogueBatch) -> Tensor:
         """(batch,) nats of each tree."""

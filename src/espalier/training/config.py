@@ -37,5 +37,6 @@ class TrainingConfig(Strict):
     evaluate_every: int = Field(500, ge=1, le=100_000_000)
     #: Training stops after this many evaluations without a better dev loss; 0 means never.
     patience: int = Field(0, ge=0, le=100_000_000)
-    #: "auto" is bfloat16 autocast if the hardware supports it, else float32.
-    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    #: "auto" is bfloat16 autocast if the hardware supports it, else float32. "tf32" is float32 whose products a GPU
+    #: computes with TensorFloat-32, of ten bits; "fp32" never does.
+    precision: Literal["auto", "bf16", "tf32", "fp32"] = "auto"

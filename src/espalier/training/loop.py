@@ -5,8 +5,9 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,10 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 
-from espalier.datasets.batch import Batch, batch_plan, length_batches
-from espalier.datasets.part import computing
+from espalier.datasets.batch import Batch, IntArray, batch_plan, length_batches
+from espalier.datasets.part import Part, computing
 from espalier.io.errors import DataError, EspalierError
+from espalier.training.ahead import AHEAD, made_ahead
 from espalier.training.checkpoints import (
     Checkpoint,
     load_checkpoint,
@@ -28,6 +30,9 @@ from espalier.training.checkpoints import (
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, precision_of, rate_at
 from espalier.training.ranks import joined, own_part, require_rows, require_same
+
+#: What a process computes of a batch, its places in the batch, and the weight of its loss.
+Own: TypeAlias = tuple[Batch, Part | None, int]
 
 
 class Examples(Protocol):
@@ -111,7 +116,7 @@ def train(
         if not len(examples.lengths):
             raise DataError("no examples", file=f"{name} split", remedy="check the corpus's filters and split")
     accelerator = _accelerator(config, cpu)
-    ranks, first = accelerator.num_processes, accelerator.is_main_process
+    ranks, first, on_gpu = accelerator.num_processes, accelerator.is_main_process, accelerator.device.type == "cuda"
     torch.manual_seed(seed)
     optimizer = Optimizer(model.to(accelerator.device), config)
     progress, best, running = _resume(model, optimizer, scratch, accelerator.device)
@@ -124,10 +129,9 @@ def train(
     while not progress.over(config):
         plan = batch_plan(training.lengths, budget=config.batch_tokens, seed=seed, epoch=progress.epoch)
         require_rows(plan, ranks)
-        for index in range(progress.index, len(plan)):
-            rng = np.random.default_rng([seed, progress.epoch, index])
-            batch = training.collate(plan[index], rng)
-            running += _step(accelerator, wrapped, optimizer, batch, config, rate_at(progress.step + 1, config, width))
+        make = partial(_own_batch, accelerator, training, plan, [seed, progress.epoch])
+        for index, own in made_ahead(make, range(progress.index, len(plan)), AHEAD if on_gpu else 0):
+            running += _step(accelerator, wrapped, optimizer, own, config, rate_at(progress.step + 1, config, width))
             progress.step, progress.index = progress.step + 1, index + 1
             progress.tokens += int(training.lengths[plan[index]].sum())
             progress.processes[str(ranks)] = progress.processes.get(str(ranks), 0) + 1
@@ -173,18 +177,28 @@ def _accelerator(config: TrainingConfig, cpu: bool) -> Accelerator:
     AcceleratorState._reset_state()  # a second training in one process may have another precision
     device = torch.device("cpu" if cpu or not torch.cuda.is_available() else "cuda")
     joined(cpu=device.type == "cpu")
+    if device.type == "cuda":
+        tf32 = config.precision == "tf32"
+        torch.set_float32_matmul_precision("high" if tf32 else "highest")
+        torch.backends.cudnn.allow_tf32 = tf32
     return Accelerator(mixed_precision=precision_of(config, device), cpu=device.type == "cpu")
 
 
+def _own_batch(accelerator: Accelerator, training: Examples, plan: list[IntArray], seed: list[int], index: int) -> Own:
+    """What this process computes of a batch of the plan, on the host."""
+    whole = training.collate(plan[index], np.random.default_rng([*seed, index]))
+    own, part, weight = own_part(whole, accelerator.process_index, accelerator.num_processes)
+    return (own.pinned() if accelerator.device.type == "cuda" else own), part, weight
+
+
 def _step(
-    accelerator: Accelerator, model: nn.Module, optimizer: Optimizer, whole: Batch, config: TrainingConfig, rate: float
+    accelerator: Accelerator, model: nn.Module, optimizer: Optimizer, own: Own, config: TrainingConfig, rate: float
 ) -> Tensor:
     """One update. Returns (2,): the loss of the whole batch, and its number of targets."""
     for group in optimizer.param_groups:
         group["lr"] = rate
     model.train()
-    ranks = accelerator.num_processes
-    batch, part, weight = own_part(whole, accelerator.process_index, ranks)
+    (batch, part, weight), ranks = own, accelerator.num_processes
     with accelerator.autocast(), computing(part):
         loss = model(batch.to(accelerator.device), config.smoothing)
     sums = torch.stack([loss.total.detach().double(), loss.targets.double()])

@@ -117,12 +117,20 @@ def computes_bfloat16(device: torch.device) -> bool:
     return True
 
 
+def computes_tf32(device: torch.device) -> bool:
+    """Whether the device computes products in TensorFloat-32: NVIDIA's GPUs from compute capability 8 on."""
+    return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
+
+
 def precision_of(config: TrainingConfig, device: torch.device) -> str:
     """Accelerate's mixed precision: "bf16" or "no".
 
     Raises:
-        ConfigError: bfloat16 is requested, but the processor does not support it.
+        ConfigError: bfloat16 or TensorFloat-32 is requested, but the hardware does not support it.
     """
+    if config.precision == "tf32" and not computes_tf32(device):
+        what = "tf32, which this hardware does not compute"
+        raise ConfigError(what, where="training.precision", remedy="auto or fp32, or a GPU from Ampere on")
     if config.precision == "bf16" and not computes_bfloat16(device):
         what = "bf16, which this processor does not compute"
         raise ConfigError(what, where="training.precision", remedy="auto or fp32, or a processor with AVX512")

@@ -17,6 +17,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, WordVocabulary
 from espalier.io.errors import ConfigError
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 #: Left, middle and right child (X2Tree, algorithm 1).
@@ -56,7 +57,7 @@ class DialogueBatch(Batch):
         owner: (nodes,) batch row of each node.
         place: (nodes,) index of the node among all children of the level above: K x (index of its parent in that level)
             + (its slot); for a root, its row.
-        widths: (levels,) number of nodes of each level.
+        widths: (levels,) number of nodes of each level; it stays on the host, where the levels are counted.
     """
 
     source: Tensor
@@ -67,6 +68,12 @@ class DialogueBatch(Batch):
     owner: Tensor
     place: Tensor
     widths: Tensor
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch on another device."""
+        moved = super().to(device)
+        vars(moved)["widths"] = self.widths
+        return moved
 
     def part(self, rows: slice) -> tuple[Self, Part]:
         """Consecutive rows with their trees, and their places in the batch."""

@@ -68,6 +68,8 @@ class PairBatch(Batch):
         target: (batch, time) the ids to be predicted, ended by EOS.
     """
 
+    PADDED: ClassVar[tuple[str, ...]] = ("target", "source")
+
     source: Tensor
     source_tree: Tensor
     target_tree: Tensor
