@@ -68,4 +68,5 @@ def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete
 
 def _write_heds(path: Path, form: Mapping[str, Field]) -> None:
     """Write the datasheet. What it has of other fields stays: the power of the sample, and what people filled in."""
-    write_json(path, (read_json(path, dict[str, object]) if path.exists() else {}) | form)
+    before = read_json(path, dict[str, object]) if path.exists() else {}
+    write_json(path, {**before, **form})

@@ -44,7 +44,9 @@ def test_the_defaults_of_a_command_are_the_settings_of_its_model_s_run_in_the_ta
     assert compared > 5
 
 
-def test_replies_of_the_profile_small_have_the_length_penalty_and_the_rank_chosen_on_dev(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replies_of_the_profile_small_have_the_length_penalty_and_the_rank_chosen_on_dev(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(PROFILES["small"])
     params = load_params(layout.PARAMS)
     assert options_of(params, "x2tree") == {"reply": {"beam": 10, "local": 4, "length_power": 0.75, "mmi": 1.0}}

@@ -110,7 +110,8 @@ def closing(lexicon: Lexicon, kind: Kind, words: Numbers) -> Flags:
         found &= (words >= first) & (words < end)
     found |= last[lexicon.kind[words]]
     if kind.only:
-        found &= np.equal(words, lexicon.number(kind.only))
+        only = lexicon.number(kind.only)
+        found &= words == (-1 if only is None else only)
     return found
 
 
@@ -133,8 +134,8 @@ def _beginning(lexicon: Lexicon, kind: Kind, later: tuple[Kind, ...]) -> WordSet
     here, flags, counts = closing(lexicon, kind, words), *_by_part(lexicon, later)
     if len({*later}) == 1:  # one set of words for all later lines, from which this line may take one
         return WordSet(lexicon, lexicon.in_order(words[here & (counts[0, part] - flags[0] >= len(later))]))
-    enough = here & (counts > len(later)).all(axis=0)[part]
-    for each in np.flatnonzero(here & ~enough & (counts > 0).all(axis=0)[part]).tolist():
+    enough = here & np.all(counts > len(later), axis=0)[part]
+    for each in np.flatnonzero(here & ~enough & np.all(counts > 0, axis=0)[part]).tolist():
         enough[each] = _able(lexicon, int(part[each]), later, frozenset([int(words[each])]))
     return WordSet(lexicon, lexicon.in_order(words[enough]))
 

@@ -10,7 +10,8 @@ rouge-score, which stems words of more than three letters. `rouge_*_words` compa
 
 Corpus scores come from rouge-score (`library_rouge`). The statistics of segments are computed here, for intervals and
 comparisons; the score stage checks that both values are equal. rouge-score takes a quarter of a millisecond for a pair
-of questions, so of many segments it scores a sample (`confirmed_rows`), and the corpus scores are those of the statistics.
+of questions, so of many segments it scores a sample (`confirmed_rows`); the corpus scores are then those of the
+statistics.
 """
 
 import re
