@@ -91,7 +91,15 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
 def added_to(params: Params, key: str) -> Added:
     """What an exported model has besides the files of its folder."""
     posts = posts_of(params, key) or None
-    return Added(params.models[key].default_for, options_of(params, key), posts, is_synthetic(params, key))
+    options, synthetic = options_of(params, key), is_synthetic(params, key)
+    return Added(params.models[key].default_for, options, posts, synthetic, books_of(params, key))
+
+
+def books_of(params: Params, key: str) -> Path | None:
+    """The folder of the rhyme books and tunes of ci, for a model of Chinese verse; None if they are not downloaded."""
+    folder = layout.raw("forms/couyun")
+    is_ci = params.models[key].encoding == "verse" and params.corpora[corpus_of(params, key)].language == "zh"
+    return folder if is_ci and folder.is_dir() else None
 
 
 def is_synthetic(params: Params, key: str) -> bool:

@@ -40,9 +40,9 @@ class ProfileModels(Models):
         return [*completion.keys_of()["train"], *released_names()]
 
     def books(self) -> Path | None:
-        """The source with the rhyme books and the variants of tunes, from this profile or another."""
+        """The rhyme books and the tunes: the source, from this profile or another, else those of a released model."""
         folders = (root / layout.raw("forms/couyun") for root in (Path(), *layout.PROFILES.values()))
-        return next(filter(Path.is_dir, folders), None)
+        return next(filter(Path.is_dir, folders), None) or super().books()
 
     def open(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from espalier.inference.registry import SERVICES
 from espalier.inference.requests import VerseRequest
 from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json
+from espalier.verse.ci_books import open_books
+from espalier.verse.variants import fit_of
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = sorted(path for path in (ROOT / "released").iterdir() if path.is_dir())
@@ -60,6 +63,36 @@ def test_songci_writes_what_is_asked_for() -> None:
         assert [line[0] for line in lines] == ["江", "月"]
         first, second = poem.rhyme_groups
         assert first == second != "?"
+
+
+@pytest.mark.parametrize(("tune", "lengths"), [("卜算子", [5, 5, 7, 5] * 2), ("醉妆词", [3, 3, 5] * 2)])
+def test_songci_keeps_a_tune_by_its_own_book_without_any_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tune: str, lengths: list[int]
+) -> None:
+    """A copy of the folder alone, in another place; the catalogue does not have 醉妆词, which repeats words."""
+    folder = shutil.copytree(ROOT / "released/songci", tmp_path / "model")
+    monkeypatch.setattr(released, "RELEASED", tmp_path / "none")
+    model = espalier.load(folder, device="cpu")
+    (poem,) = model.generate([VerseRequest(tune=tune)], book="cilin", tone=True)
+    assert [len(clause) for clause in re.split(r"\W+", poem.text) if clause] == lengths
+    books = open_books(folder / "books.zip")
+    variant = books.tunes.variant(tune)
+    assert fit_of(re.sub(r"\s", "", poem.text), variant, books.rhyme_books).faults == 0
+
+
+def test_the_books_of_songci_are_whole_and_say_their_licence() -> None:
+    file = ROOT / "released/songci/books.zip"
+    tunes = open_books(file).tunes
+    assert (len(tunes), sum(len(tunes.variants(names[0])) for names in tunes.names)) == (817, 2294)
+    with zipfile.ZipFile(file) as archive:
+        assert archive.read("LICENSE").startswith(b"MIT License\n\nCopyright (c) 2026 hulbji\n")
+
+
+def test_a_damaged_archive_of_books_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "books.zip"
+    file.write_bytes(b"PK")
+    with pytest.raises(ArtifactError, match=r"books\.zip: no archive of books; run dvc"):
+        open_books(file)
 
 
 def test_a_released_model_is_loaded_by_its_name() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from espalier.inference.released import is_model, released_names
+from espalier.inference.released import is_model, released_books, released_names
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Models:
         return ()
 
     def books(self) -> Path | None:
-        """The folder of the rhyme books of ci; None if it is missing."""
-        return None
+        """The rhyme books of ci and its tunes, `espalier.verse.ci_books.open_books`; None if there are none."""
+        return released_books()
 
     def open(
         self,

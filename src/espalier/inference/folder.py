@@ -7,6 +7,7 @@
 before the model is loaded.
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
 `posts.json` (optional): posts in words, over which p(reply) is averaged (`--mmi`), [["你", "好"]].
+`books.zip` (optional): the rhyme books and the tunes of ci, for a model of Chinese verse (`espalier.verse.ci_books`).
 `checksums.json` (released models): `format`, and the SHA-256 of every file but the card, {"vocabulary.json": ...}.
 """
 
@@ -71,12 +72,14 @@ class Added:
         options: the model's own defaults of the options of its services.
         posts: posts in words, over which the probability of a reply is averaged.
         synthetic: whether the model learned from texts of a grammar.
+        books: the folder of the rhyme books and tunes of ci (`espalier.verse.ci_books`) for a model that may need them.
     """
 
     default_for: Sequence[str] | None = None
     options: Mapping[str, Mapping[str, Any]] | None = None
     posts: Sequence[Sequence[str]] | None = None
     synthetic: bool | None = None
+    books: Path | None = None
 
 
 def save_system(
