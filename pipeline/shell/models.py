@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from espalier.cli.models import Models, is_parser
-from espalier.inference.released import is_model, released_expander, released_for, released_names
+from espalier.inference.released import is_model, is_named, released_expander, released_for, released_names
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.shell import completion
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ProfileModels(Models):
-    """The models of a profile, and those in `released/`. The path of a model folder is also a name."""
+    """The models of a profile, those in `released/`, and all that `espalier.load` finds by a path or a name."""
 
     def __init__(self) -> None:
         self._profile_given = False
@@ -65,7 +65,7 @@ class ProfileModels(Models):
             if default is None and method == "expand":
                 default = released_expander(language)
             model = None if default is None else str(default)
-        if model is not None and (is_model(model) or (model in released_names() and not _trained(model))):
+        if model is not None and (is_model(model) or (is_named(model) and not _trained(model))):
             return super().open(method, language, model=model, expander=expander, expands=expands)
         from pipeline.records.systems import open_system
 

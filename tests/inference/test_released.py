@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 
 import espalier
+from espalier.cli.command import Command
+from espalier.cli.commands import COMMANDS
+from espalier.cli.models import Models
 from espalier.inference import released
 from espalier.inference.folder import CHECKSUMS, SYSTEM, read_system, verify_checksums
 from espalier.inference.registry import SERVICES
-from espalier.inference.requests import VerseRequest
-from espalier.io.errors import ArtifactError
+from espalier.inference.requests import PairRequest, TemplateRequest, VerseRequest
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
 from espalier.verse.ci_books import open_books
 from espalier.verse.variants import fit_of
+from pipeline.shell.models import ProfileModels
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = sorted(path for path in (ROOT / "released").iterdir() if path.is_dir())
@@ -121,19 +125,41 @@ def test_a_folder_of_the_working_directory_comes_before_a_released_model(
     assert released.folder_of("songci") == Path("songci")
 
 
-def test_a_model_of_the_hub_is_loaded_from_its_cache(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The client's own layout of its cache; it is told not to ask the network."""
+@pytest.fixture
+def hub(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client's own layout of its cache, with poet/verse; it is told not to ask the network."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     commit, repository = "0" * 40, tmp_path / "models--poet--verse"
     shutil.copytree(models / "verse", repository / "snapshots" / commit)
     (repository / "refs").mkdir()
     (repository / "refs/main").write_text(commit, encoding="utf-8")
-    assert espalier.load("poet/verse", device="cpu").generate(["2。"])
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_model_of_the_hub_is_loaded_from_its_cache() -> None:
+    model = espalier.load("poet/verse", device="cpu")
+    assert model.generate(["2。"]) and model.name == "poet/verse"
     with pytest.raises(ArtifactError, match="poet/prose: neither a folder, nor downloaded from the Hugging Face Hub"):
         espalier.load("poet/prose")
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("found", [Models(), ProfileModels()], ids=["installed", "clone"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_finds_a_model_of_the_hub_by_name_or_says_in_a_line_that_it_cannot(
+    command: type[Command], found: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)  # a folder of a profile
+    monkeypatch.setattr("espalier.cli.models._found", found)
+    values = {each.name: each.default for each in command.parameters()} | {"model": "poet/verse", "quiet": True}
+    if command.service in ("generate", "polish"):
+        assert command(values).open([]).system.name == "poet/verse"
+    else:
+        with pytest.raises(ConfigError, match="poet/verse"):  # which is a model of verse
+            command(values).open([TemplateRequest("a") if command.service == "compose" else PairRequest("a")])
+    with pytest.raises(ArtifactError, match=r"^poet/prose: neither a folder, nor downloaded from the Hugging Face"):
+        found.open(command.service, "zh", model="poet/prose")
 
 
 def test_a_name_without_a_model_is_one_line_with_the_released_names() -> None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
-from espalier.inference.released import is_model, released_books, released_names
+from espalier.inference.released import folder_of, is_model, is_named, released_books
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
 
+_REMEDY: Final = "give the folder of an exported model, or user/name of the Hugging Face Hub"
+
 
 class Models:
-    """Models named by the paths of their folders, which `espalier export` writes."""
+    """Models named as `espalier.load` names them: by a folder, as a released model, or as "user/name" of the Hub."""
 
     def enter(self, profile: str | None) -> None:
         """Use the models of a profile.
@@ -58,15 +60,16 @@ class Models:
 
         Raises:
             ConfigError: no such model exists, it does not serve the method, or one of its parts is missing.
+            ArtifactError: a model of the Hugging Face Hub cannot be downloaded.
         """
         from espalier.inference.system import load
 
         if model is None:
-            raise ConfigError("no model", where="--model", remedy="give the folder of an exported model")
+            raise ConfigError("no model", where="--model", remedy=_REMEDY)
         for option, name in (("--model", model), ("--expander", expander)):
-            if name is not None and not is_model(name) and name not in released_names():
-                raise ConfigError(f"no model in '{name}'", where=option, remedy="give the folder of an exported model")
-        return load(model, expander=expander)
+            if name is not None and not is_named(name):
+                raise ConfigError(f"no model in '{name}'", where=option, remedy=_REMEDY)
+        return load(model, expander=None if expander is None else folder_of(expander))
 
     def parser(self, name: str | None, language: str) -> Path:
         """The folder of a parser.

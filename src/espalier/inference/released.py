@@ -88,6 +88,20 @@ def released_books() -> Path | None:
     return folder / BOOKS
 
 
+def is_named(name: str) -> bool:
+    """Whether `folder_of` knows what a name means: a model's folder, a released model, or one that the Hub may have.
+
+    A path into a folder that exists is no name of the Hub.
+    """
+    on_hub = HUB_NAME.fullmatch(name) and not Path(name).parent.is_dir()
+    return is_model(name) or name in released_names() or bool(on_hub)
+
+
+def is_downloaded(name: str | Path, folder: Path) -> bool:
+    """Whether `folder_of` found the folder of a name on the Hub."""
+    return bool(HUB_NAME.fullmatch(str(name))) and folder != Path(name)
+
+
 def folder_of(name: str | Path) -> Path:
     """The folder of a model: `name` itself, a released model of this name, or a download of "user/name" from the Hub.
 
