@@ -181,6 +181,15 @@ def test_a_damaged_release_among_those_that_a_command_looks_at_is_one_line_with_
         released.released_for("reply", "zh")
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json", "system.json"])
+def test_a_damaged_copy_without_checksums_is_to_be_downloaded_and_not_trained(tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(ROOT / "released/nursery_compose", tmp_path / "copy")
+    (folder / CHECKSUMS).unlink()
+    (folder / name).write_bytes((folder / name).read_bytes()[:100])
+    with pytest.raises(ArtifactError, match=r"; download or export the model again$"):
+        espalier.load(folder)
+
+
 def test_expand_needs_no_model_of_a_profile_and_its_released_expander_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

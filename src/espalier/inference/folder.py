@@ -173,7 +173,10 @@ def verify_checksums(folder: Path) -> None:
 
 @contextmanager
 def restorable(folder: Path) -> Iterator[None]:
-    """Let errors about a damaged model say that git restores it, if git has the folder and finds it changed."""
+    """Let errors about a damaged model say what mends it.
+
+    Git does if it has the folder and finds it changed. A folder with the names of the Hub is no training's.
+    """
     try:
         yield
     except ArtifactError as error:
@@ -186,6 +189,10 @@ def restorable(folder: Path) -> Iterator[None]:
             changed = tracked and not clean
         except OSError:  # no git
             changed = False
-        if not changed:
+        if changed:
+            remedy = f"git restore {folder}"
+        elif (folder / "config.json").is_file() and (error.remedy or "").startswith(("train ", "delete it and run")):
+            remedy = "download or export the model again"
+        else:
             raise
-        raise ArtifactError(error.what, where=error.where, remedy=f"git restore {folder}") from error
+        raise ArtifactError(error.what, where=error.where, remedy=remedy) from error
