@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.cli.models import Models, is_parser
+from espalier.cli.models import Loader, Models, is_parser, load_model
 from espalier.inference.released import is_model, is_named, released_expander, released_for, released_names
 from espalier.io.registry import entry
 from pipeline import layout
@@ -53,6 +53,7 @@ class ProfileModels(Models):
         expander: str | None = None,
         expands: bool = False,
         trees: bool = False,
+        load: Loader = load_model,
     ) -> System:
         """The system of a model of the profile, with its parser and expander.
 
@@ -66,10 +67,10 @@ class ProfileModels(Models):
                 default = released_expander(language)
             model = None if default is None else str(default)
         if model is not None and (is_model(model) or (is_named(model) and not _trained(model))):
-            return super().open(method, language, model=model, expander=expander, expands=expands)
+            return super().open(method, language, model=model, expander=expander, load=load)
         from pipeline.records.systems import open_system
 
-        return open_system(method, language, model=model, expander=expander, expands=expands)
+        return open_system(method, language, model=model, expander=expander, expands=expands, load=load)
 
     def parser(self, name: str | None, language: str) -> Path:
         """The folder of a parser of the profile; without a key, of that of the default model of trees."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -14,7 +14,17 @@ from espalier.io.errors import ConfigError, EspalierError
 if TYPE_CHECKING:
     from espalier.inference.system import System
 
+#: Loads a model from a folder or a name, with the parts that are given (`espalier.inference.system.load`).
+Loader = Callable[..., "System"]
+
 _REMEDY: Final = "give the folder of an exported model, or user/name of the Hugging Face Hub"
+
+
+def load_model(folder: str | Path, **parts: Any) -> System:
+    """`espalier.inference.system.load`, which is imported when it is called."""
+    from espalier.inference.system import load
+
+    return load(folder, **parts)
 
 
 class Models:
@@ -49,6 +59,7 @@ class Models:
         expander: str | None = None,
         expands: bool = False,
         trees: bool = False,
+        load: Loader = load_model,
     ) -> System:
         """Load a system that serves a method in a language.
 
@@ -57,13 +68,12 @@ class Models:
             expander: name of the expander; None selects the one that belongs to the model.
             expands: whether a tree-guided model needs an expander.
             trees: whether the default must be a model that reads trees.
+            load: what loads the model; a page that keeps models has its own.
 
         Raises:
             ConfigError: no such model exists, it does not serve the method, or one of its parts is missing.
             ArtifactError: a model of the Hugging Face Hub cannot be downloaded.
         """
-        from espalier.inference.system import load
-
         if model is None:
             raise ConfigError("no model", where="--model", remedy=_REMEDY)
         for option, name in (("--model", model), ("--expander", expander)):
