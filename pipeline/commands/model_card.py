@@ -16,6 +16,7 @@ import yaml
 from espalier.corpora.catalogue import Source
 from espalier.corpora.readers import READERS
 from espalier.inference.registry import services_of
+from espalier.inference.released import BOOKS
 from espalier.io.errors import ConfigError
 from espalier.metrics.registry import Own
 from espalier.report.printed import load_printed
@@ -28,7 +29,15 @@ from pipeline.graph.stage_graph import Stage, definitions, needs_of
 from pipeline.params.entries import Params, Run
 from pipeline.params.read import load_catalogue, read_yaml
 from pipeline.records.artifacts import decoding_settings, read_details, read_training
-from pipeline.records.systems import corpus_of, expander_of, is_synthetic, parser_of, profile_option, repro_command
+from pipeline.records.systems import (
+    books_of,
+    corpus_of,
+    expander_of,
+    is_synthetic,
+    parser_of,
+    profile_option,
+    repro_command,
+)
 
 #: An example of each service, by language.
 EXAMPLES: Final = {
@@ -75,6 +84,8 @@ def card_of(key: str, params: Params, *, name: str = "", scores: str = "", folde
         "data": f"profile `{params.profile}`, corpus `{corpus}`, dataset `{model.dataset}`",
         **{stage: f"`{name}`" for stage, name in (("parser", parser), ("expander", expander)) if name},
     }
+    if books_of(params, key) or (folder and (folder / BOOKS).is_file()):
+        facts["books"] = f"`{BOOKS}`: rhyme books and tunes of ci, for `--tune 卜算子 --book cilin --tone`"
     limits = model.limits.strip() or (SYNTHETIC if is_synthetic(params, key) else "")
     if name:
         facts["weights"] = "rounded to bfloat16"

@@ -1,6 +1,6 @@
 """The folders of a system: the model, parser and expander named by a profile's keys."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -52,13 +52,22 @@ def _plugins_of(model: Model) -> list[str]:
     return list(dict.fromkeys(MODULES[part] for part in parts if part in MODULES))
 
 
-def open_system(method: str, language: str, *, model: str | None, expander: str | None, expands: bool) -> System:
+def open_system(
+    method: str,
+    language: str,
+    *,
+    model: str | None,
+    expander: str | None,
+    expands: bool,
+    load: Callable[..., System] = load,
+) -> System:
     """The system of a model of the present profile, with its parser and expander.
 
     Args:
         model: key of the model; None for the default for the method and language, or the only one that serves them.
         expander: key of the expander; None for one of the model's own dataset, else the default.
         expands: whether a model that reads trees needs an expander.
+        load: what loads the model; a page that keeps models has its own.
 
     Raises:
         ConfigError: a model does not exist, is not trained, or does not serve the method.
@@ -91,7 +100,15 @@ def open_system(method: str, language: str, *, model: str | None, expander: str 
 def added_to(params: Params, key: str) -> Added:
     """What an exported model has besides the files of its folder."""
     posts = posts_of(params, key) or None
-    return Added(params.models[key].default_for, options_of(params, key), posts, is_synthetic(params, key))
+    options, synthetic = options_of(params, key), is_synthetic(params, key)
+    return Added(params.models[key].default_for, options, posts, synthetic, books_of(params, key))
+
+
+def books_of(params: Params, key: str) -> Path | None:
+    """The folder of the rhyme books and tunes of ci, for a model of Chinese verse; None if they are not downloaded."""
+    folder = layout.raw("forms/couyun")
+    is_ci = params.models[key].encoding == "verse" and params.corpora[corpus_of(params, key)].language == "zh"
+    return folder if is_ci and folder.is_dir() else None
 
 
 def is_synthetic(params: Params, key: str) -> bool:

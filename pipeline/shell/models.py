@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from espalier.cli.models import Models, is_parser
-from espalier.inference.released import is_model, released_expander, released_for, released_names
+from espalier.cli.models import Loader, Models, is_parser, load_model
+from espalier.inference.released import is_model, is_named, released_expander, released_for, released_names
 from espalier.io.registry import entry
 from pipeline import layout
 from pipeline.shell import completion
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ProfileModels(Models):
-    """The models of a profile, and those in `released/`. The path of a model folder is also a name."""
+    """The models of a profile, those in `released/`, and all that `espalier.load` finds by a path or a name."""
 
     def __init__(self) -> None:
         self._profile_given = False
@@ -40,11 +40,11 @@ class ProfileModels(Models):
         return [*completion.keys_of()["train"], *released_names()]
 
     def books(self) -> Path | None:
-        """The source with the rhyme books and the variants of tunes, from this profile or another."""
+        """The rhyme books and the tunes: the source, from this profile or another, else those of a released model."""
         books, roots = layout.raw("forms/couyun"), (Path(), *layout.PROFILES.values())
         root = next((root for root in roots if (root / books).is_dir()), None)
         if root is None:
-            return None
+            return super().books()
         from pipeline.graph.written import require_written
 
         require_written([books], root)
@@ -59,6 +59,7 @@ class ProfileModels(Models):
         expander: str | None = None,
         expands: bool = False,
         trees: bool = False,
+        load: Loader = load_model,
     ) -> System:
         """The system of a model of the profile, with its parser and expander.
 
@@ -71,14 +72,14 @@ class ProfileModels(Models):
             if default is None and method == "expand":
                 default = released_expander(language)
             model = None if default is None else str(default)
-        if model is not None and (is_model(model) or (model in released_names() and not _trained(model))):
-            return super().open(method, language, model=model, expander=expander, expands=expands)
+        if model is not None and (is_model(model) or (is_named(model) and not _trained(model))):
+            return super().open(method, language, model=model, expander=expander, load=load)
         from espalier.inference.folder import SYSTEM, TEMPLATES
         from espalier.syntax.parsers.registry import DESCRIPTION
         from pipeline.graph.written import require_written
         from pipeline.records.systems import open_system
 
-        system = open_system(method, language, model=model, expander=expander, expands=expands)
+        system = open_system(method, language, model=model, expander=expander, expands=expands, load=load)
         # What no hash in the weights and in the signature of the parser covers.
         require_written([folder / name for folder in system.folders for name in (SYSTEM, TEMPLATES, DESCRIPTION)])
         return system

@@ -14,6 +14,7 @@ from pipeline import layout
 FOLDER = layout.ROOT / "benchmarks"
 sys.path.insert(0, str(FOLDER))
 import measuring  # noqa: E402
+import released_models  # noqa: E402
 
 BENCHMARKS = sorted(
     path.stem
@@ -61,3 +62,17 @@ def test_tables_are_kept_only_if_asked_for_and_without_the_folders_of_a_machine(
         assert (tmp_path / "results/race.json").exists() == bool(given)
     assert json.loads((tmp_path / "results/race.json").read_text())["command"] == "python benchmarks/race.py MIRROR"
     assert load_benchmark(tmp_path / "results/race.json").tables == (made,)
+
+
+def test_a_score_of_a_released_model_stands_beside_that_before_rounding_and_the_rows_that_have_it(
+    tmp_path: Path,
+) -> None:
+    def column(**scores: float | None) -> dict[str, dict[str, float | None]]:
+        return {"scores": scores}
+
+    columns = {"released": column(ppl=9.25), "ngram": column(ppl=20.0), "human": column(ppl=None)}
+    (tmp_path / "scores.json").write_text(json.dumps({"run": {"columns": columns}}), encoding="utf-8")
+    assert [*released_models.score_rows(tmp_path)] == ["| run | ppl | 9.25 | – | ngram 20.00 |"]
+    columns["in 32 bits"] = column(ppl=9.2)
+    (tmp_path / "scores.json").write_text(json.dumps({"run": {"columns": columns}}), encoding="utf-8")
+    assert [*released_models.score_rows(tmp_path)] == ["| run | ppl | 9.25 | 9.20 | ngram 20.00 |"]

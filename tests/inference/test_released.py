@@ -5,17 +5,24 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import espalier
+from espalier.cli.command import Command
+from espalier.cli.commands import COMMANDS
+from espalier.cli.models import Models
 from espalier.inference import released
 from espalier.inference.folder import CHECKSUMS, SYSTEM, read_system, verify_checksums
 from espalier.inference.registry import SERVICES
-from espalier.inference.requests import VerseRequest
-from espalier.io.errors import ArtifactError
+from espalier.inference.requests import PairRequest, TemplateRequest, VerseRequest
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
+from espalier.verse.ci_books import open_books
+from espalier.verse.variants import fit_of
+from pipeline.shell.models import ProfileModels
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = sorted(path for path in (ROOT / "released").iterdir() if path.is_dir())
@@ -62,6 +69,36 @@ def test_songci_writes_what_is_asked_for() -> None:
         assert first == second != "?"
 
 
+@pytest.mark.parametrize(("tune", "lengths"), [("卜算子", [5, 5, 7, 5] * 2), ("醉妆词", [3, 3, 5] * 2)])
+def test_songci_keeps_a_tune_by_its_own_book_without_any_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tune: str, lengths: list[int]
+) -> None:
+    """A copy of the folder alone, in another place; the catalogue does not have 醉妆词, which repeats words."""
+    folder = shutil.copytree(ROOT / "released/songci", tmp_path / "model")
+    monkeypatch.setattr(released, "RELEASED", tmp_path / "none")
+    model = espalier.load(folder, device="cpu")
+    (poem,) = model.generate([VerseRequest(tune=tune)], book="cilin", tone=True)
+    assert [len(clause) for clause in re.split(r"\W+", poem.text) if clause] == lengths
+    books = open_books(folder / "books.zip")
+    variant = books.tunes.variant(tune)
+    assert fit_of(re.sub(r"\s", "", poem.text), variant, books.rhyme_books).faults == 0
+
+
+def test_the_books_of_songci_are_whole_and_say_their_licence() -> None:
+    file = ROOT / "released/songci/books.zip"
+    tunes = open_books(file).tunes
+    assert (len(tunes), sum(len(tunes.variants(names[0])) for names in tunes.names)) == (817, 2294)
+    with zipfile.ZipFile(file) as archive:
+        assert archive.read("LICENSE").startswith(b"MIT License\n\nCopyright (c) 2026 hulbji\n")
+
+
+def test_a_damaged_archive_of_books_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "books.zip"
+    file.write_bytes(b"PK")
+    with pytest.raises(ArtifactError, match=r"books\.zip: no archive of books; run dvc"):
+        open_books(file)
+
+
 def test_a_released_model_is_loaded_by_its_name() -> None:
     assert espalier.load("songci", device="cpu").name == "songci"
     assert released.folder_of("songci") == ROOT / "released/songci"
@@ -88,19 +125,41 @@ def test_a_folder_of_the_working_directory_comes_before_a_released_model(
     assert released.folder_of("songci") == Path("songci")
 
 
-def test_a_model_of_the_hub_is_loaded_from_its_cache(
-    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The client's own layout of its cache; it is told not to ask the network."""
+@pytest.fixture
+def hub(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client's own layout of its cache, with poet/verse; it is told not to ask the network."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     commit, repository = "0" * 40, tmp_path / "models--poet--verse"
     shutil.copytree(models / "verse", repository / "snapshots" / commit)
     (repository / "refs").mkdir()
     (repository / "refs/main").write_text(commit, encoding="utf-8")
-    assert espalier.load("poet/verse", device="cpu").generate(["2。"])
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_model_of_the_hub_is_loaded_from_its_cache() -> None:
+    model = espalier.load("poet/verse", device="cpu")
+    assert model.generate(["2。"]) and model.name == "poet/verse"
     with pytest.raises(ArtifactError, match="poet/prose: neither a folder, nor downloaded from the Hugging Face Hub"):
         espalier.load("poet/prose")
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("found", [Models(), ProfileModels()], ids=["installed", "clone"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_finds_a_model_of_the_hub_by_name_or_says_in_a_line_that_it_cannot(
+    command: type[Command], found: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)  # a folder of a profile
+    monkeypatch.setattr("espalier.cli.models._found", found)
+    values = {each.name: each.default for each in command.parameters()} | {"model": "poet/verse", "quiet": True}
+    if command.service in ("generate", "polish"):
+        assert command(values).open([]).system.name == "poet/verse"
+    else:
+        with pytest.raises(ConfigError, match="poet/verse"):  # which is a model of verse
+            command(values).open([TemplateRequest("a") if command.service == "compose" else PairRequest("a")])
+    with pytest.raises(ArtifactError, match=r"^poet/prose: neither a folder, nor downloaded from the Hugging Face"):
+        found.open(command.service, "zh", model="poet/prose")
 
 
 def test_a_name_without_a_model_is_one_line_with_the_released_names() -> None:
@@ -120,6 +179,15 @@ def test_a_damaged_release_among_those_that_a_command_looks_at_is_one_line_with_
     (folder / SYSTEM).write_text("{", encoding="utf-8")
     with pytest.raises(ArtifactError, match=rf"system\.json: not valid JSON .*; git restore {folder}$"):
         released.released_for("reply", "zh")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json", "system.json"])
+def test_a_damaged_copy_without_checksums_is_to_be_downloaded_and_not_trained(tmp_path: Path, name: str) -> None:
+    folder = shutil.copytree(ROOT / "released/nursery_compose", tmp_path / "copy")
+    (folder / CHECKSUMS).unlink()
+    (folder / name).write_bytes((folder / name).read_bytes()[:100])
+    with pytest.raises(ArtifactError, match=r"; download or export the model again$"):
+        espalier.load(folder)
 
 
 def test_expand_needs_no_model_of_a_profile_and_its_released_expander_is_checked(

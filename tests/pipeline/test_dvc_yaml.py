@@ -18,6 +18,7 @@ from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.registry import BACKENDS
 from espalier.tasks.registry import TASKS
 from pipeline.graph.stage_graph import Definition, definitions
+from pipeline.params.entries import Preset
 from pipeline.params.read import read_yaml
 from pipeline.shell.app import STAGES, app
 
@@ -52,6 +53,15 @@ def stages(folder: Path) -> dict[str, Definition]:
 @pytest.fixture(scope="module", params=FOLDERS, ids=lambda path: path.name if path != ROOT else "nursery")
 def folder(request: pytest.FixtureRequest) -> Path:
     return Path(request.param)
+
+
+def test_a_preset_of_one_system_makes_no_report_stale(folder: Path) -> None:
+    """What a preset says comes to a report through the stages that track it, each of which that report reads."""
+    found = stages(folder)
+    tracked = {name: {path.partition(".")[0] for _, path in each.params} for name, each in found.items()}
+    assert not [name for name, groups in tracked.items() if name.startswith("report@") and "presets" in groups]
+    sections = {path.rpartition(".")[2] for each in found.values() for _, path in each.params if "presets." in path}
+    assert sections == Preset.model_fields.keys()
 
 
 def test_every_param_that_a_stage_declares_is_written_out(folder: Path) -> None:

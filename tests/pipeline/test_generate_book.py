@@ -14,11 +14,11 @@ import torch
 from small_params import PRESETS, corpus, dataset, empty, model, write
 
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.inference.folder import save_system
+from espalier.inference.folder import save_system, write_checksums
 from espalier.models.serialization import save_model
 from espalier.models.songnet import SongNet
 from espalier.models.songnet_config import SongNetConfig
-from espalier.verse.ci_books import open_books
+from espalier.verse.ci_books import open_books, pack_books
 from espalier.verse.variants import fit_of
 from tests.verse.couyun import RHYMES, Tunes, write_couyun
 
@@ -143,14 +143,30 @@ def test_a_free_text_does_not_promise_a_literal(project: Path, cli: Callable[...
     assert answer.status == 0 and "does not know 虎; read as unknown" in answer.err
 
 
-def test_without_the_books_the_stage_that_fetches_them_is_named(
+def test_without_the_books_a_model_that_has_them_and_the_stage_that_fetches_them_are_named(
     project: Path, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     folder = tmp_path / "project"
     shutil.copytree(project, folder)
     shutil.rmtree(folder / BOOKS)
     line = refused(folder, "generate", "--tune", "卜算子", "--book", "cilin", "--tone")
-    assert line.endswith("no rhyme books and variants of tunes; run dvc --cd profiles/small repro download@couyun")
+    assert "a model that has it, such as songci" in line and "run dvc --cd profiles/small repro download@couyun" in line
+
+
+def test_the_books_of_a_released_model_serve_where_no_source_is_downloaded(
+    project: Path, tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    """For a model without books of its own, and for the other commands that look into them."""
+    folder, model = tmp_path / "project", tmp_path / "project/released/ci"
+    shutil.copytree(project, folder)
+    shutil.copytree(project / "data/models/tiny", model)
+    pack_books(folder / BOOKS, model / "books.zip")
+    write_checksums(model)
+    shutil.rmtree(folder / BOOKS)
+    for command in (["--tune", "卜算子", "--book", "cilin", "--tone"], ["--tune", "缺月挂疏桐"]):
+        assert cli(folder, "generate", *command).status == 0
+    (_, second) = cli(folder, "list", "tunes", "卜算子").out.splitlines()
+    assert second.endswith("\tAAA，AAA。")  # letters for the words of the example 字字字，字字字。
 
 
 def test_a_tune_of_the_book_alone_needs_no_option(project: Path, cli: Callable[..., Any]) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from espalier.inference.requests import VerseRequest
-from espalier.io.errors import ArtifactError
-from espalier.verse.books import REMEDY
 from espalier.verse.ci_books import open_books
 from espalier.verse.tunes import tunes
 
@@ -17,17 +15,15 @@ def books_for(requests: Sequence[VerseRequest], options: Mapping[str, Any], fold
     """The options `books` and `tunes` of a writer of verse, where requests or other options need them.
 
     Args:
-        folder: the folder of the books; None if it is missing.
+        folder: the books; None if there are none but perhaps those of the model, which the writer then takes.
 
     Raises:
-        ArtifactError: the books are needed, and missing.
+        ArtifactError: the books are damaged.
     """
     other_book = options.get("book", "mandarin") != "mandarin"
     by_variant = other_book or "tone" in options or any(request.variant is not None for request in requests)
     named = {request.tune for request in requests if request.tune and request.format is None}
-    if not (other_book or (named and by_variant) or (folder and named - tunes().keys())):
+    if folder is None or not (other_book or (named and by_variant) or named - tunes().keys()):
         return {}
-    if folder is None:
-        raise ArtifactError("no rhyme books and variants of tunes", where="data/raw/forms/couyun", remedy=REMEDY)
     books = open_books(folder)
     return {"tunes": books.tunes} | ({"books": books.rhyme_books} if other_book else {})

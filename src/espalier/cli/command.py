@@ -83,8 +83,8 @@ def parameter(
 COMMON = (
     parameter(
         "model", str,
-        "A model of the profile, a released model, or a model's folder; default: the released one, if there is no "
-        "--profile and one serves, else that of the profile.",
+        "A model of the profile, a released model, a model's folder, or user/name of the Hugging Face Hub; default: "
+        "the released one, if there is no --profile and one serves, else that of the profile.",
         autocompletion=model_names, callback=absolute,
     ),
     parameter("language", Language, "The language of the texts.", Language.zh),

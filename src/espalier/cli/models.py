@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from espalier.inference.released import is_model, released_names
+from espalier.inference.released import folder_of, is_model, is_named, released_books
 from espalier.io.errors import ConfigError, EspalierError
 
 if TYPE_CHECKING:
     from espalier.inference.system import System
 
+#: Loads a model from a folder or a name, with the parts that are given (`espalier.inference.system.load`).
+Loader = Callable[..., "System"]
+
+_REMEDY: Final = "give the folder of an exported model, or user/name of the Hugging Face Hub"
+
+
+def load_model(folder: str | Path, **parts: Any) -> System:
+    """`espalier.inference.system.load`, which is imported when it is called."""
+    from espalier.inference.system import load
+
+    return load(folder, **parts)
+
 
 class Models:
-    """Models named by the paths of their folders, which `espalier export` writes."""
+    """Models named as `espalier.load` names them: by a folder, as a released model, or as "user/name" of the Hub."""
 
     def enter(self, profile: str | None) -> None:
         """Use the models of a profile.
@@ -35,8 +47,8 @@ class Models:
         return ()
 
     def books(self) -> Path | None:
-        """The folder of the rhyme books of ci; None if it is missing."""
-        return None
+        """The rhyme books of ci and its tunes, `espalier.verse.ci_books.open_books`; None if there are none."""
+        return released_books()
 
     def open(
         self,
@@ -47,6 +59,7 @@ class Models:
         expander: str | None = None,
         expands: bool = False,
         trees: bool = False,
+        load: Loader = load_model,
     ) -> System:
         """Load a system that serves a method in a language.
 
@@ -55,18 +68,18 @@ class Models:
             expander: name of the expander; None selects the one that belongs to the model.
             expands: whether a tree-guided model needs an expander.
             trees: whether the default must be a model that reads trees.
+            load: what loads the model; a page that keeps models has its own.
 
         Raises:
             ConfigError: no such model exists, it does not serve the method, or one of its parts is missing.
+            ArtifactError: a model of the Hugging Face Hub cannot be downloaded.
         """
-        from espalier.inference.system import load
-
         if model is None:
-            raise ConfigError("no model", where="--model", remedy="give the folder of an exported model")
+            raise ConfigError("no model", where="--model", remedy=_REMEDY)
         for option, name in (("--model", model), ("--expander", expander)):
-            if name is not None and not is_model(name) and name not in released_names():
-                raise ConfigError(f"no model in '{name}'", where=option, remedy="give the folder of an exported model")
-        return load(model, expander=expander)
+            if name is not None and not is_named(name):
+                raise ConfigError(f"no model in '{name}'", where=option, remedy=_REMEDY)
+        return load(model, expander=None if expander is None else folder_of(expander))
 
     def parser(self, name: str | None, language: str) -> Path:
         """The folder of a parser.

@@ -22,7 +22,7 @@ LISTED = ("model", "run", "tune", "template", "reader", "source")
 
 def told(error: EspalierError) -> str:
     """The message of an error. For an unknown name it adds the command that lists all names."""
-    kind = next((each for each in LISTED if error.what.startswith(f"unknown {each} '")), None)
+    kind = next((each for each in LISTED if error.what.startswith((f"unknown {each} '", f"no {each} '"))), None)
     return f"{error}; see espalier list {kind}s" if kind else str(error)
 
 

@@ -6,11 +6,13 @@ import shutil
 from pathlib import Path
 
 from espalier.inference.folder import CARD, CHECKSUMS, POSTS, SYSTEM, Added, read_system, save_system, write_checksums
+from espalier.inference.released import BOOKS
 from espalier.io.calls import checked_call
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_folder, read_json, write_json
 from espalier.models.serialization import HUB_SHAPE, SHAPE, load_model, save_model, weights_files, weights_of
 from espalier.syntax.parsers.registry import export_parser
+from espalier.verse.ci_books import pack_books
 
 
 @checked_call
@@ -98,3 +100,5 @@ def _copy(folder: Path, to: Path, top: Path, added: Added) -> None:
     )
     if added.posts:
         write_json(to / POSTS, added.posts)
+    if added.books:
+        pack_books(added.books, to / BOOKS)

@@ -7,6 +7,7 @@
 before the model is loaded.
 `templates.json` (optional): the most frequent templates of the training data, [{"template": ..., "count": ...}].
 `posts.json` (optional): posts in words, over which p(reply) is averaged (`--mmi`), [["你", "好"]].
+`books.zip` (optional): the rhyme books and the tunes of ci, for a model of Chinese verse (`espalier.verse.ci_books`).
 `checksums.json` (exported and released models): `format`, and the SHA-256 of every file but the card,
 {"vocabulary.json": ...}.
 """
@@ -72,12 +73,14 @@ class Added:
         options: the model's own defaults of the options of its services.
         posts: posts in words, over which the probability of a reply is averaged.
         synthetic: whether the model learned from texts of a grammar.
+        books: the folder of the rhyme books and tunes of ci (`espalier.verse.ci_books`) for a model that may need them.
     """
 
     default_for: Sequence[str] | None = None
     options: Mapping[str, Mapping[str, Any]] | None = None
     posts: Sequence[Sequence[str]] | None = None
     synthetic: bool | None = None
+    books: Path | None = None
 
 
 def save_system(
@@ -171,7 +174,10 @@ def verify_checksums(folder: Path) -> None:
 
 @contextmanager
 def restorable(folder: Path) -> Iterator[None]:
-    """Let errors about a damaged model say that git restores it, if git has the folder and finds it changed."""
+    """Let errors about a damaged model say what mends it.
+
+    Git does if it has the folder and finds it changed. A folder with the names of the Hub is no training's.
+    """
     try:
         yield
     except ArtifactError as error:
@@ -184,6 +190,10 @@ def restorable(folder: Path) -> Iterator[None]:
             changed = tracked and not clean
         except OSError:  # no git
             changed = False
-        if not changed:
+        if changed:
+            remedy = f"git restore {folder}"
+        elif (folder / "config.json").is_file() and (error.remedy or "").startswith(("train ", "delete it and run")):
+            remedy = "download or export the model again"
+        else:
             raise
-        raise ArtifactError(error.what, where=error.where, remedy=f"git restore {folder}") from error
+        raise ArtifactError(error.what, where=error.where, remedy=remedy) from error

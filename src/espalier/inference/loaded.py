@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from espalier.datasets.encoding import Settings, Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.folder import SYSTEM, read_system, restorable, verify_checksums
+from espalier.inference.released import BOOKS
 from espalier.io.calls import checked_call
 from espalier.io.errors import ArgumentError, ArtifactError, ConfigError, DataError, EspalierError
 from espalier.io.files import read_json
@@ -19,6 +20,7 @@ from espalier.io.validation import first_mistake
 from espalier.models.registry import ARCHITECTURES
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import load_parser, load_splitter
+from espalier.verse.ci_books import CiBooks, open_books
 
 if TYPE_CHECKING:
     import torch
@@ -148,6 +150,12 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         if isinstance(self._expander, str | Path):
             return type(self)(self._expander, device=self.device)
         return self._expander
+
+    @cached_property
+    def books(self) -> CiBooks | None:
+        """The books of rhymes and of tunes in its folder; None if there are none."""
+        file = self.described_in.parent / BOOKS
+        return open_books(file) if file.is_file() else None
 
     @checked_call
     def parse(self, texts: Sequence[Sentence], names: Sequence[str]) -> list[Parse | EspalierError]:

@@ -14,6 +14,8 @@ RELEASED = Path(__file__).resolve().parents[3] / "released"
 
 #: Files of which the folder of a model has those of one row: a trained, a released, one of the Hub.
 _MODEL = (("model.json",), ("checksums.json",), ("config.json", "system.json"))
+#: The archive of the books of rhymes and of tunes in a model's folder (`espalier.verse.ci_books.pack_books`).
+BOOKS = "books.zip"
 #: The name of a model on the Hugging Face Hub.
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
@@ -70,6 +72,36 @@ def released_expander(language: str) -> Path | None:
         return read_system(folder).expander
 
 
+def released_books() -> Path | None:
+    """The books of rhymes and of tunes inside a released model; None if none has them.
+
+    Raises:
+        ArtifactError: the released model is damaged.
+    """
+    from espalier.inference.folder import restorable, verify_checksums
+
+    folder = next((folder for folder in released() if (folder / BOOKS).is_file()), None)
+    if folder is None:
+        return None
+    with restorable(folder):
+        verify_checksums(folder)
+    return folder / BOOKS
+
+
+def is_named(name: str) -> bool:
+    """Whether `folder_of` knows what a name means: a model's folder, a released model, or one that the Hub may have.
+
+    A path into a folder that exists is no name of the Hub.
+    """
+    on_hub = HUB_NAME.fullmatch(name) and not Path(name).parent.is_dir()
+    return is_model(name) or name in released_names() or bool(on_hub)
+
+
+def is_downloaded(name: str | Path, folder: Path) -> bool:
+    """Whether `folder_of` found the folder of a name on the Hub."""
+    return bool(HUB_NAME.fullmatch(str(name))) and folder != Path(name)
+
+
 def folder_of(name: str | Path) -> Path:
     """The folder of a model: `name` itself, a released model of this name, or a download of "user/name" from the Hub.
 
@@ -93,7 +125,9 @@ def folder_of(name: str | Path) -> Path:
     with of_extra(None):
         from huggingface_hub import snapshot_download
     try:
-        return Path(snapshot_download(str(name), allow_patterns=["*.json", "*.safetensors", "parsers/**", "models/**"]))
+        return Path(
+            snapshot_download(str(name), allow_patterns=["*.json", "*.safetensors", BOOKS, "parsers/**", "models/**"])
+        )
     except (OSError, ValueError) as error:  # the Hub's errors are both
         what = f"neither a folder, nor downloaded from the Hugging Face Hub ({type(error).__name__})"
         remedy = "check the name, the network and HF_TOKEN, or give the folder of a model"

@@ -14,7 +14,7 @@ from espalier.datasets.encoding import Split
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.loaded import LoadedModel
 from espalier.inference.registry import SERVICES, Service, service, services_of
-from espalier.inference.released import folder_of
+from espalier.inference.released import folder_of, is_downloaded
 from espalier.inference.results import Likelihood
 from espalier.inference.writer import ArgumentError, called
 from espalier.io.calls import checked_call
@@ -159,7 +159,10 @@ def load(
         ArtifactError: a file is missing, has another version, or does not match the others.
         ConfigError: `system.json` names an option that its service does not have.
     """
-    system = System(folder_of(folder), seed=seed, parser=parser, expander=expander, device=device)
+    found = folder_of(folder)
+    system = System(found, seed=seed, parser=parser, expander=expander, device=device)
+    if is_downloaded(folder, found):
+        system.name = str(folder)  # the folder's own is that of a commit
     where = f"{system.described_in}: options"
     for name, own in system.options.items():
         check_options(SERVICES.find(name, where=where).options, own, f"{where}.{name}")

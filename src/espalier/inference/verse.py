@@ -59,8 +59,8 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
     """Fills formats with words.
 
     Attributes:
-        books: source of the books other than Mandarin (`espalier.verse.books.read_books`).
-        tunes: the variants of tunes; required if a tune is given with a variant, tones or another book.
+        books: source of the books other than Mandarin (`espalier.verse.books.read_books`); None for the model's own.
+        tunes: the variants of tunes, for a tune with a variant, tones or another book; None for the model's own.
     """
 
     system: LoadedModel[VerseVocabulary, View, VerseSettings]
@@ -91,7 +91,19 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
     @property
     def sounds(self) -> Sounds:
         """The rhymes of words by the book."""
-        return Sounds(self.system.language, self.book, self.tone, self.books, self.rare)
+        return Sounds(self.system.language, self.book, self.tone, self._rhyme_books, self.rare)
+
+    @property
+    def _rhyme_books(self) -> Books | None:
+        """`books`, else those of the model; None for Mandarin, which needs none."""
+        if self.books is None and self.book != "mandarin" and self.system.books:
+            return self.system.books.rhyme_books
+        return self.books
+
+    @property
+    def _tune_book(self) -> TuneBook | None:
+        """`tunes`, else those of the model."""
+        return self.tunes or (self.system.books.tunes if self.system.books else None)
 
     def read(self, requests: Sequence[VerseRequest]) -> list[VerseJob | EspalierError]:
         """Formats as frames for which the model has symbols and positions."""
@@ -114,7 +126,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             return read_as(text, lambda character: vocabulary.id_of(character) != UNK) if text else text
 
         tune = simple(request.tune)
-        known = tune in tunes() or (self.tunes and tune in self.tunes)
+        known = tune is None or tune in tunes() or ((book := self._tune_book) and tune in book)
         return replace(
             request,
             format=simple(request.format),
@@ -131,7 +143,9 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
                 remedy = f"this model writes at most {self.system.positions}"
                 raise ConfigError(f"a format of {tokens} tokens", where="format", remedy=remedy)
             data = VerseData.of([""], [frame], self.system.vocabulary)
-            verse_constraint(self.decoder, self.system.vocabulary, self.books).start(data.batch(np.array([0]), View()))
+            verse_constraint(self.decoder, self.system.vocabulary, self._rhyme_books).start(
+                data.batch(np.array([0]), View())
+            )
         except ConfigError as error:
             if not request.name:
                 raise
@@ -179,11 +193,14 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         Raises:
             ConfigError: no tune has this name, the tune has no such variant, or the book of tunes is not given.
         """
-        if number is None and not self.tone and self.book == "mandarin" and (self.tunes is None or name in tunes()):
+        catalogued = number is None and not self.tone and self.book == "mandarin"
+        if catalogued and name in tunes():
             return tune(name)
-        if self.tunes is None:
+        if (book := self._tune_book) is None:
+            if catalogued:
+                return tune(name)  # raises, and says which names there are
             raise not_passed("the variants of tunes are", where="tune")
-        return self.tunes.variant(name, number)
+        return book.variant(name, number)
 
     def write(self, jobs: Sequence[VerseJob]) -> Iterator[tuple[VerseRequest, Poem]]:
         """`n` texts for each format."""
@@ -205,7 +222,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         titles = [title_of(job.request.tune or "", system.vocabulary) for job in jobs]
         formats, frames = [str(job.format) for job in jobs], [job.frame for job in jobs]
         data = VerseData.of(formats, frames, system.vocabulary, titles=titles)
-        for part in self.hypotheses(jobs, data, VerseTask(), books=self.books):
+        for part in self.hypotheses(jobs, data, VerseTask(), books=self._rhyme_books):
             for job, sample, hypotheses in part:
                 for rank, ids in enumerate([hypothesis.tokens for hypothesis in hypotheses] or [[]]):
                     yield job.request, self._poem(job, ids, sample + rank)
@@ -222,7 +239,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         if self.free or request.tune is None or request.format is not None:
             return 0
         named = self._variant(request.tune, request.variant)
-        return named.stanza if isinstance(named, Tune) else self.tunes.stanza(named) if self.tunes else 0
+        return named.stanza if isinstance(named, Tune) else book.stanza(named) if (book := self._tune_book) else 0
 
 
 def _heard(job: VerseJob, vocabulary: VerseVocabulary) -> Iterator[tuple[str, str]]:

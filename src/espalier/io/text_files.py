@@ -7,6 +7,9 @@ from espalier.io.errors import ArtifactError, DataError
 
 REMEDY: Final = "run the download stage of its source"
 
+#: What to do about a file that should be UTF-8.
+_CONVERT: Final = "convert the file to UTF-8"
+
 
 def bytes_of(file: Path) -> bytes:
     """The bytes of a raw file.
@@ -22,7 +25,7 @@ def bytes_of(file: Path) -> bytes:
         raise ArtifactError(f"cannot be read: {error.strerror or error}", where=file) from error
 
 
-def text_of(file: Path, encoding: str = "utf-8", *, remedy: str = "convert the file to UTF-8") -> str:
+def text_of(file: Path, encoding: str = "utf-8", *, remedy: str = _CONVERT) -> str:
     """A raw file as text, with LF line ends and without a byte order mark.
 
     Raises:
@@ -40,7 +43,7 @@ def text_of(file: Path, encoding: str = "utf-8", *, remedy: str = "convert the f
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def lines_of(file: Path, *, replace: bool = False) -> list[str]:
+def lines_of(file: Path, encoding: str = "utf-8", *, replace: bool = False, remedy: str = _CONVERT) -> list[str]:
     """The lines of a raw file. Lines end only at line feeds; U+2028 and similar characters are text.
 
     Args:
@@ -49,5 +52,5 @@ def lines_of(file: Path, *, replace: bool = False) -> list[str]:
     Raises:
         ArtifactError, DataError: as in `text_of`.
     """
-    text = bytes_of(file).decode("utf-8-sig", errors="replace") if replace else text_of(file)
+    text = bytes_of(file).decode("utf-8-sig", errors="replace") if replace else text_of(file, encoding, remedy=remedy)
     return text.removesuffix("\n").split("\n") if text else []

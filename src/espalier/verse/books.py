@@ -16,9 +16,11 @@ Both books come from the source `couyun`; `hanzi_class.py` there is data in Pyth
 from __future__ import annotations
 
 import ast
+import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol
 
@@ -33,7 +35,8 @@ ToneBook = Literal["book", "mandarin"]
 #: What to do about a folder of the source that is missing or damaged.
 REMEDY: Final = "run dvc --cd profiles/small repro download@couyun"
 
-_RHYME_BOOK: Final = "couyun/hanzi/hanzi_class.py"
+#: The file with the rhymes, below the folder of the source.
+RHYME_BOOK: Final = "couyun/hanzi/hanzi_class.py"
 _TONES: Final = "平上去入"
 _CILIN_TONES: Final = "平仄仄入"
 
@@ -67,26 +70,40 @@ def mandarin_books() -> Books:
     return _MandarinBooks()
 
 
+def source_of(place: Path) -> Traversable:
+    """The files of the source `couyun`: those in a folder, or in an archive of them.
+
+    Raises:
+        ArtifactError: the archive is damaged.
+    """
+    if not place.is_file():
+        return place
+    try:
+        return zipfile.Path(place)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise ArtifactError("no archive of books", where=place, remedy=REMEDY) from error
+
+
 def read_books(folder: Path) -> Books:
     """All books: Mandarin, and those of the source `couyun`.
 
     Files with equal bytes are parsed once.
 
     Args:
-        folder: folder of the source, as written by `download`.
+        folder: folder of the source, as written by `download`, or an archive of `espalier.verse.ci_books.pack_books`.
 
     Raises:
         ArtifactError: the rhyme book is missing or has another format.
     """
-    file = folder / _RHYME_BOOK
+    file = source_of(folder) / RHYME_BOOK
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise ArtifactError("no rhyme book", where=file, remedy=REMEDY) from error
+        raise ArtifactError("no rhyme book", where=str(file), remedy=REMEDY) from error
     try:
         return _PrintedBooks(_rhyme_book(content))
     except (ValueError, SyntaxError, RecursionError) as error:
-        raise ArtifactError(f"no rhyme book: {error}", where=file, remedy=REMEDY) from error
+        raise ArtifactError(f"no rhyme book: {error}", where=str(file), remedy=REMEDY) from error
 
 
 class _Entry(NamedTuple):
@@ -134,7 +151,8 @@ class _PrintedBooks:
 
 def not_passed(what: str, where: str = "book") -> ConfigError:
     """The error that a required book was not passed. `what` is a subject with its verb."""
-    remedy = "pass the books and tunes of espalier.verse.ci_books.open_books(FOLDER)"
+    remedy = f"take a model that has it, such as songci; or in a clone {REMEDY}, and from Python pass what"
+    remedy += " espalier.verse.ci_books.open_books(FOLDER) opens"
     return ConfigError(f"{what} of the source couyun, which is not given", where=where, remedy=remedy)
 
 

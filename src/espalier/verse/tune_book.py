@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib.resources.abc import Traversable
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, NotRequired
 
@@ -21,7 +24,7 @@ from typing_extensions import TypedDict
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import first_mistake
-from espalier.verse.books import REMEDY
+from espalier.verse.books import REMEDY, source_of
 from espalier.verse.copies import copies_of
 from espalier.verse.stanzas import first_stanza
 from espalier.verse.variants import EITHER, LEVEL, OBLIQUE, Variant, ends_of, sentence_lengths
@@ -35,14 +38,16 @@ NAMESAKES: Final = {"浪淘沙": "浪淘沙令", "诉衷情": "诉衷情令", "�
 #: A variant of so many times the words of its tune's first variant may have two stanzas where that has one.
 _DOUBLED: Final = 1.5
 
-_FORMS: Final = "couyun/ci_pu"
+#: The folder of the forms, below that of the source.
+FORMS: Final = "couyun/ci_pu"
 
 
 class TuneBook:
     """The tunes of the Qinding cipu. Each tune is read on first use.
 
     Args:
-        folder: folder of the source `couyun`, as written by `download`.
+        folder: folder of the source `couyun`, as written by `download`, or an archive of
+            `espalier.verse.ci_books.pack_books`.
 
     Attributes:
         names: all names of each tune, in Simplified characters, in the order of the book.
@@ -52,7 +57,7 @@ class TuneBook:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / _FORMS
+        self._folder = source_of(folder) / FORMS
         file = self._folder / "ci_index.json"
         entries: list[_Entry] = _parsed(file, _ENTRIES)
         self.names = tuple(tuple(entry["names"]) for entry in entries)
@@ -87,7 +92,7 @@ class TuneBook:
             self._read[number] = tuple(_variants(self.names[number][0], self._file(tune)))
         return self._read[number]
 
-    def _file(self, tune: str) -> Path:
+    def _file(self, tune: str) -> Traversable:
         return self._folder / f"ci_list/cipai_{self._indices[self._number[tune]]}.json"
 
     def variant(self, tune: str, number: int | None = None) -> Variant:
@@ -129,7 +134,7 @@ class TuneBook:
         return 0
 
     def opening(self, variant: Variant) -> str:
-        """The first sentence of the book's example of a variant."""
+        """The first sentence of the book's example of a variant, or letters for its words (`without_words`)."""
         forms: list[_Form] = _parsed(self._file(variant.tune), _FORM_LIST)
         sentence, mark, _ = forms[variant.number - 1]["origin"].partition("。")
         return sentence + mark
@@ -163,22 +168,38 @@ _ENTRIES: Final = TypeAdapter(list[_Entry])
 _FORM_LIST: Final = TypeAdapter(list[_Form])
 
 
+def without_words(file: Traversable) -> bytes:
+    """A file of variants with what is read of it alone, and letters for the words of an example, equal for equal ones.
+
+    Raises:
+        ArtifactError: the file is missing or damaged.
+    """
+    forms: list[_Form] = _parsed(file, _FORM_LIST)
+    for form in forms:
+        letters = filter(str.isalpha, map(chr, count(ord("A"))))
+        of_word = defaultdict[str, str](lambda: next(letters))  # noqa: B023  # of this form
+        form["origin"] = re.sub(r"\w", lambda word: of_word[word[0]], form["origin"])  # noqa: B023
+    return _FORM_LIST.dump_json(forms)
+
+
 @lru_cache(maxsize=1)
 def _counts() -> dict[str, list[int]]:
     counts: dict[str, list[int]] = json.loads(COUNTS.read_text(encoding="utf-8"))
     return counts
 
 
-def _parsed(file: Path, kind: TypeAdapter[Any]) -> Any:
+def _parsed(file: Traversable, kind: TypeAdapter[Any]) -> Any:
     try:
         return kind.validate_json(file.read_bytes())
     except OSError as error:
-        raise ArtifactError("no form book", where=file, remedy=REMEDY) from error
+        raise ArtifactError("no form book", where=str(file), remedy=REMEDY) from error
     except ValidationError as error:
-        raise ArtifactError(f"no form book: {' '.join(first_mistake(error))}", where=file, remedy=REMEDY) from error
+        raise ArtifactError(
+            f"no form book: {' '.join(first_mistake(error))}", where=str(file), remedy=REMEDY
+        ) from error
 
 
-def _variants(tune: str, file: Path) -> Iterator[Variant]:
+def _variants(tune: str, file: Traversable) -> Iterator[Variant]:
     forms: list[_Form] = _parsed(file, _FORM_LIST)
     for number, form in enumerate(forms, start=1):
         # Two variants have a refrain (些) after each rhyme, and a comma at their end.
@@ -199,10 +220,12 @@ def _variants(tune: str, file: Path) -> Iterator[Variant]:
             or places != sorted(form["rhyme_pos"])
             or not {place + 1 for place in places} <= set(borders)
         ):
-            raise ArtifactError(f"variant {number} contradicts itself", where=file, remedy=REMEDY)
+            raise ArtifactError(f"variant {number} contradicts itself", where=str(file), remedy=REMEDY)
         try:
             copies = copies_of(form["ge_lyu_sep"], [words for words, _ in written])
         except ValueError as error:
-            raise ArtifactError(f"variant {number} contradicts itself: {error}", where=file, remedy=REMEDY) from error
+            raise ArtifactError(
+                f"variant {number} contradicts itself: {error}", where=str(file), remedy=REMEDY
+            ) from error
         turns = frozenset(index for index, group in enumerate(groups) if any(place < 0 for place in group))
         yield Variant(tune, number, clauses, tones, rhymes, turns, copies)

@@ -14,6 +14,7 @@ from espalier.cli.commands import Compose, Generate, Paraphrase, Polish
 from espalier.cli.demo.asking import KeptModels, ask, check, command_line, given
 from espalier.inference.requests import VerseRequest
 from espalier.io.errors import ConfigError
+from pipeline.shell.models import ProfileModels
 
 
 def test_an_answer_is_that_of_the_library(models: Path) -> None:
@@ -68,7 +69,15 @@ def test_notes_are_part_of_an_answer_and_do_not_reach_the_terminal(models: Path)
 
 def test_a_model_is_loaded_once(models: Path, folders: KeptModels) -> None:
     first, second = (folders.open("generate", "zh", model=str(models / "verse")) for _ in range(2))
-    assert first is second and folders.open("polish", "zh", model=str(models / "verse")) is not None
+    assert first is second and folders.open("polish", "zh", model=str(models / "verse")) is first
+
+
+def test_tabs_that_take_one_model_by_default_load_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """songci generates and polishes; a model that a profile trained does both too."""
+    monkeypatch.chdir(Path(__file__).parents[3])
+    kept = KeptModels(ProfileModels())
+    assert kept.open("generate", "zh") is kept.open("polish", "zh")
+    assert kept.open("generate", "zh").name == "songci"
 
 
 def test_a_text_is_checked_by_its_rules() -> None:

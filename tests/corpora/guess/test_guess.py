@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from espalier.corpora.guess.fields import kept_labels
 from espalier.corpora.guess.guess import guess
 from espalier.corpora.guess.lists import place_of
 from espalier.corpora.readers import READERS
-from espalier.corpora.records import Record
+from espalier.corpora.readers.local import read_lines
+from espalier.corpora.readers.poems import read as read_poems
+from espalier.corpora.records import Quarantined, Record
 from espalier.io.errors import DataError, EspalierError
 from tests.corpora.readers.test_damage import FAMILIES, damaged
 
@@ -115,6 +118,26 @@ def test_the_encoding_of_a_table_is_an_option_and_traditional_poems_are_simplifi
     assert guess(put(tmp_path, "b.json", json.dumps([poem]))).options["simplified"] is True
 
 
+@pytest.mark.parametrize(
+    ("text", "reader", "encoding"),
+    [
+        (f"{CHINESE}\n" * 9, "lines", "gb18030"),
+        ("床前明月光，\n疑是地上霜。\n\n舉頭望明月，\n低頭思故鄉。\n" * 9, "poems", "big5"),
+    ],
+)
+def test_a_text_in_another_encoding_is_read_as_it_is_guessed(
+    tmp_path: Path, text: str, reader: str, encoding: str
+) -> None:
+    file = put(tmp_path, "a.txt", text.encode(encoding))
+    found = guess(file)
+    assert (found.reader, found.options) == (reader, {"encoding": encoding})
+    readers: dict[str, Callable[..., Iterable[Record | Quarantined]]] = {"lines": read_lines, "poems": read_poems}
+    read = readers[reader]
+    records = list(read({"mine": file.parent}, language="zh", **found.options))
+    in_utf_8 = list(read({"mine": put(tmp_path / "utf", "a.txt", text).parent}, language="zh"))
+    assert records == in_utf_8 and not any(isinstance(record, Quarantined) for record in records)
+
+
 def test_files_of_a_folder_that_are_named_as_splits_are_held_out(tmp_path: Path) -> None:
     for name in ("train", "valid", "test"):
         put(tmp_path, f"{name}.jsonl", '{"text": "The lamp is low."}\n')
@@ -176,11 +199,6 @@ def test_the_longest_list_inside_a_file_has_its_rows() -> None:
         ("a.txt", "привет мир\n", r"a\.txt: neither Chinese nor English; give --language"),
         ("a.lrc", "[ti:x]\n", r"a\.lrc: no lines; give songs with lines"),
         ("a.zip", b"PK\0\0", r"a\.zip: not a text file"),
-        (
-            "a.txt",
-            CHINESE.encode("gb18030") * 9,
-            r"a\.txt: it is GB18030; convert it: iconv -f gb18030 -t utf-8 a\.txt",
-        ),
         ("a.mrg", "(S (NP a b))", r"a\.mrg, row 1: "),
         ("b/c.dat", "x", "b: no file of a known ending; one of .conllu, .csv"),
     ],

@@ -6,7 +6,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from espalier.cli import framed
 from espalier.cli.check import Check
 from espalier.cli.command import Command, flag_of
-from espalier.cli.models import Models, models
+from espalier.cli.models import Models, load_model, models
 from espalier.cli.requests import as_options
 from espalier.inference.writer import InferenceWarning
 
@@ -43,11 +43,11 @@ class Answer:
 
 
 class KeptModels(Models):
-    """Models that are loaded once and kept."""
+    """Models that are loaded once and kept, whatever tabs ask for them."""
 
     def __init__(self, found: Models) -> None:
         self._found = found
-        self._open = cache(found.open)
+        self._open = cache(partial(found.open, load=cache(load_model)))
 
     def enter(self, profile: str | None) -> None:
         """As the models that are kept do."""
@@ -66,7 +66,7 @@ class KeptModels(Models):
         return self._found.parser(name, language)
 
     def open(self, method: str, language: str, **parts: Any) -> System:
-        """The system that was opened for the same arguments, else a new one."""
+        """The system opened for the same arguments or for others that mean the same folders, else a new one."""
         return self._open(method, language, **parts)
 
 

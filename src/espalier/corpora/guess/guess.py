@@ -168,9 +168,6 @@ def _text(file: Path, named: Framing, encoding: Encoding) -> tuple[Fields, list[
     form = FORMS.get(file.suffix.lower())
     filled = [line for line in lines if line.strip()]
     if form is None or (file.suffix.lower() == ".txt" and 2 * sum("\t" in line for line in filled) < len(filled)):
-        if encoding != "utf-8":
-            remedy = f"convert it: iconv -f {encoding} -t utf-8 {file.name}"
-            raise DataError(f"it is {encoding.upper()}", file=file, remedy=remedy)
         return Fields("poems" if _has_stanzas(lines) else "lines", {}), filled[:ROWS]
     framing: Framing = {**named}
     if form == "csv" and (separator := _separator(filled[:_LINES])) != ",":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from espalier.corpora.readers.english import tokens_in
 from espalier.corpora.readers.files import files_of
+from espalier.corpora.readers.framing import UNREADABLE, Encoding
 from espalier.corpora.readers.rows import fault_of, quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError
@@ -18,7 +19,9 @@ from espalier.verse.text import join_units
 TITLE = "#"
 
 
-def read(folders: Mapping[str, Path], *, language: str, rhyme: str = "") -> Iterator[Verse | Quarantined]:
+def read(
+    folders: Mapping[str, Path], *, language: str, rhyme: str = "", encoding: Encoding = "utf-8"
+) -> Iterator[Verse | Quarantined]:
     """Every poem of every file, in the order of sources, paths and lines.
 
     A first line that begins with # is the poem's title (`tune`). Ids are `<source>/<file without its last suffix>/<row
@@ -30,14 +33,15 @@ def read(folders: Mapping[str, Path], *, language: str, rhyme: str = "") -> Iter
         folders: source names and their folders.
         language: language of the poems.
         rhyme: rhyme scheme, such as ABAB, of the poems with as many lines as it has letters; other poems have no rhyme.
+        encoding: encoding of the files.
 
     Raises:
         ConfigError: there is no source, or the scheme has characters other than letters and ".".
-        DataError: a source has no files, or a file is not UTF-8; the message names the file and the row.
+        DataError: a source has no files, or a file is not in the encoding; the message names the file and the row.
     """
     check_rhyme(rhyme, "poems")
     for origin, file, name in files_of(folders, "poems"):
-        for row, lines in _stanzas(lines_of(file)):
+        for row, lines in _stanzas(lines_of(file, encoding, remedy=UNREADABLE)):
             yield _poem(f"{origin}/{name}/{row}", lines, origin, language, rhyme)
 
 
