@@ -68,7 +68,6 @@ def shared(price: Decimal | None = None, *names: str, strict: bool = False, **ot
         (object, [None, 1], []),
         (Any, [None, 1], []),
     ],
-    ids=str,
 )
 def test_a_value_fits_a_type_as_callers_mean_it(kind: object, right: list[Any], wrong: list[Any]) -> None:
     assert [value for value in right if misfit(value, kind)] == []
