@@ -26,11 +26,11 @@ from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.verse.books import Book, Books, Tone, ToneBook, read_books
 from espalier.verse.rhyme import rhyme_group
 from espalier.verse.tune_book import TuneBook
-from espalier.verse.variants import Fit, fit_of, followed
+from espalier.verse.variants import Fit, fit_of, followed, has_clauses
 
 ROWS = (
-    "poems that fit", "`rhyme_cilin`", "`rhyme_mandarin`", "`tone_book`", "`tone_mandarin`",
-    "`tone_book`, free places too", "`tone_mandarin`, free places too", "`tones_whole_book`",
+    "poems that fit", "poems that fit by clauses", "`rhyme_cilin`", "`rhyme_mandarin`", "`tone_book`",
+    "`tone_mandarin`", "`tone_book`, free places too", "`tone_mandarin`, free places too", "`tones_whole_book`",
     "`tones_whole_mandarin`", "`verse_whole_book`", "`verse_whole_mandarin`",
 )  # fmt: skip
 
@@ -62,8 +62,8 @@ def _default_tone(character: str) -> frozenset[Tone]:
     return frozenset({"1": "平", "2": "平", "3": "仄", "4": "仄"}.get(final[-1:], ""))  # type: ignore[arg-type]
 
 
-def counted(fits: Iterable[tuple[Fit, Fit]]) -> Array:
-    """One value for each of `ROWS`, from each poem's fit by the book and by Mandarin."""
+def counted(fits: Iterable[tuple[Fit, Fit]], by_clauses: int) -> Array:
+    """One value for each of `ROWS`, from each poem's fit by the book and by Mandarin, and the second row."""
     rows = []
     for pair in fits:
         wanted = np.array(pair[0].wanted)
@@ -75,7 +75,7 @@ def counted(fits: Iterable[tuple[Fit, Fit]]) -> Array:
     *sums, wanted_places, places = np.array(rows, float).sum(axis=0)
     poems = sums[0]
     of = [poems, poems, wanted_places, wanted_places, places, places, poems, poems, poems, poems]
-    return np.array([poems, *(100 * count / whole for count, whole in zip(sums[1:], of, strict=True))])
+    return np.array([poems, by_clauses, *(100 * count / whole for count, whole in zip(sums[1:], of, strict=True))])
 
 
 def table(mirror: Path) -> BenchmarkTable:
@@ -85,21 +85,24 @@ def table(mirror: Path) -> BenchmarkTable:
     columns = []
     ways = (books, False, True), (books, True, True), (DefaultReadings(books), True, True), (books, True, False)
     for ears, first, turning in ways:
-        fits = []
+        fits, by_clauses = [], 0
         for poem in poems:
-            variants = [each for each in tunes.fitting(poem.tune, poem.target) if each.number == 1 or not first]
+            called = tunes.called(poem.tune) if poem.tune in tunes else ()
+            asked = [each for each in called if each.number == 1 or not first]
+            by_clauses += any(has_clauses(poem.target, each) for each in asked)
+            variants = [each for each in tunes.fitting(poem.tune, poem.target) if each in asked]
             if not turning:
                 variants = [replace(each, turns=frozenset()) for each in variants]
             if (fit := followed(poem.target, variants, books)) is not None:
                 mandarin = fit_of(poem.target, fit.variant, ears, book="mandarin", by="mandarin")
                 fits.append((fit, mandarin))
-        columns.append(counted(fits))
+        columns.append(counted(fits, by_clauses))
     headings = (
         "all variants", "first variants", "first variants, default readings", "first variants, no turning rhymes"
     )  # fmt: skip
     rows = {}
     for name, *values in zip(ROWS, *columns, strict=True):
-        rows[name] = [f"{value:,.0f}" if name == ROWS[0] else float(value) for value in values]
+        rows[name] = [f"{value:,.0f}" if name in ROWS[:2] else float(value) for value in values]
     shown = [Column(heading=heading, digits=1) for heading in headings]
     return BenchmarkTable(title="", columns=shown, rows=rows, names=f"of {len(poems):,} poems")
 

@@ -35,8 +35,8 @@ LITERALS: Final = tuple(metric.name for metric in Literals.metrics)
 
 #: The metrics of `prosody_statistics`, always all of them, in this order.
 PROSODY: Final = (
-    "variant_fit", "rhyme_cilin", "rhyme_mandarin", "tone_book", "tone_mandarin", "tones_whole_book",
-    "tones_whole_mandarin", "repeated_lines", "verse_whole_book", "verse_whole_mandarin",
+    "variant_fit", "variant_fit_clauses", "rhyme_cilin", "rhyme_mandarin", "tone_book", "tone_mandarin",
+    "tones_whole_book", "tones_whole_mandarin", "repeated_lines", "verse_whole_book", "verse_whole_mandarin",
 )  # fmt: skip
 
 #: The metrics of `paraphrase_statistics`, always all of them.

@@ -29,25 +29,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "fits", "wanted", "rhymes", "tones", "all_tones", "whole"),
+    ("text", "fits", "wanted", "rhymes", "tones", "all_tones", "whole", "clauses"),
     [
         # The reference itself.
-        (LEVEL, 1, 9, (1, 1), (9, 9), (1, 1), (1, 1)),
+        (LEVEL, 1, 9, (1, 1), (9, 9), (1, 1), (1, 1), 1),
         # Another variant of the same sentences.
-        (OBLIQUE, 1, 9, (1, 1), (9, 9), (1, 1), (1, 1)),
+        (OBLIQUE, 1, 9, (1, 1), (9, 9), (1, 1), (1, 1), 1),
         # 高 is level and of another part; Mandarin has ong and ao.
-        ("东动动，动东东。\n东东动，动东高。", 1, 9, (0, 0), (9, 9), (1, 1), (0, 0)),
+        ("东动动，动东东。\n东东动，动东高。", 1, 9, (0, 0), (9, 9), (1, 1), (0, 0), 1),
         # 竹 is oblique by the book, and level in Mandarin: place 10 is free, place 3 is not.
-        ("东动动，竹东东。\n东东动，动竹风。", 1, 9, (1, 1), (9, 8), (1, 0), (1, 0)),
+        ("东动动，竹东东。\n东东动，动竹风。", 1, 9, (1, 1), (9, 8), (1, 0), (1, 0), 1),
         # One wrong tone, 东 for an oblique word.
-        ("东东动，动东东。\n东东动，动东风。", 1, 9, (1, 1), (8, 8), (0, 0), (0, 0)),
+        ("东东动，动东东。\n东东动，动东风。", 1, 9, (1, 1), (8, 8), (0, 0), (0, 0), 1),
         # Another mark: sentences, rhymes and tones are right, the format is not.
-        ("东动动、动东东。\n东东动，动东风。", 1, 9, (1, 1), (9, 9), (1, 1), (0, 0)),
+        ("东动动、动东东。\n东东动，动东风。", 1, 9, (1, 1), (9, 9), (1, 1), (0, 0), 1),
         # Sentences of variant 4, which has 6, 6 and 2 words, 11 of 14 places of fixed tone; the format is another.
-        ("东动动动东东。\n东东动动东风。\n东空。", 1, 11, (1, 1), (11, 11), (1, 1), (0, 0)),
-        # Sentences of no variant: nothing is right at any of the reference's places.
-        ("东动动。\n动东东，东东动，动东风。", 0, 9, (0, 0), (0, 0), (0, 0), (0, 0)),
-        ("", 0, 9, (0, 0), (0, 0), (0, 0), (0, 0)),
+        ("东动动动东东。\n东东动动东风。\n东空。", 1, 11, (1, 1), (11, 11), (1, 1), (0, 0), 1),
+        # Sentences of variants 1 to 3, the first of other clauses: 4 and 2 words.
+        ("东动动动，东东。\n东东动，动东风。", 1, 9, (1, 1), (9, 9), (1, 1), (0, 0), 0),
+        # Sentences of no variant: nothing is right at any of the reference's places but the clauses of variant 1.
+        ("东动动。\n动东东，东东动，动东风。", 0, 9, (0, 0), (0, 0), (0, 0), (0, 0), 1),
+        ("", 0, 9, (0, 0), (0, 0), (0, 0), (0, 0), 0),
     ],
 )
 def test_each_text_is_counted_by_hand(
@@ -59,9 +61,10 @@ def test_each_text_is_counted_by_hand(
     tones: tuple[int, int],
     all_tones: tuple[int, int],
     whole: tuple[int, int],
+    clauses: int,
 ) -> None:
     row = prosody_statistics(["灯词"], [LEVEL], [text], folder)[0]
-    assert row.tolist() == [1, fits, wanted, *rhymes, *tones, *all_tones, *whole, 0, 0]
+    assert row.tolist() == [1, fits, wanted, *rhymes, *tones, *all_tones, *whole, 0, 0, clauses]
 
 
 @pytest.mark.parametrize(("tune", "reference"), [("无名", LEVEL), ("", LEVEL), ("灯词", "东风。\n东风。")])
@@ -79,6 +82,7 @@ def test_scores_are_shares_of_the_poems_that_fit_and_accuracy_by_place(folder: P
     third = pytest.approx(100 / 3)
     assert values == {
         "variant_fit": pytest.approx(200 / 3),
+        "variant_fit_clauses": pytest.approx(200 / 3),
         "rhyme_cilin": third,
         "rhyme_mandarin": third,
         "tone_book": pytest.approx(100 * (9 + 8) / 27),

@@ -21,9 +21,9 @@ OUTPUTS: Any = SimpleNamespace(table=pd.DataFrame({"text": ["a b", "c", ""]}))
 KEYS = {
     "verse": """perplexity perplexity:dev distinct distinct:pooled format:songci format:sonnet rhyme:zh:u:strict
         rhyme:en:u:eye rhyme_shuffled:zh:u:strict:1 rhyme_units:en prosody literals integrity integrity:1:5""",
-    "paraphrase": """bleu bleu_source rouge meteor meteor:wordnet ted ted_guide template defects perplexity expansion:8
-        released:nltk_3_4:19 released:nltk_3_4:19:wordnet paper:0.8,0.9:19 paper:0.8,0.9:whole paper:0.8:whole:wordnet
-        copies""",
+    "paraphrase": """bleu bleu_source rouge rouge_released meteor meteor:wordnet ted ted_guide template defects
+        perplexity expansion:8 released:nltk_3_4:19 released:nltk_3_4:19:wordnet paper:0.8,0.9:19 paper:0.8,0.9:whole
+        paper:0.8:whole:wordnet copies""",
     "dialogue": """bleu bleu_all bleu_list:5 bleu_best:5 distinct distinct:pooled perplexity:chain perplexity:tree
         perplexity:exact recall replies""",
     "compose": "likelihood:42 likelihood:42:dev bleu:text bleu:pos bleu:pos:whole own_weight texts",

@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from espalier.metrics.metric import scores
+from espalier.metrics.paraphrase import paraphrase_statistics
 from espalier.metrics.rouge import rouge_statistics
 from espalier.metrics.rouge_released import ReleasedRouge, released_rouge_l
+from espalier.metrics.texts import Pairs
 
 TEXTS = st.lists(st.sampled_from(["The", "cats", "cat", "sings", "singing", "a", ".", "3"]), max_size=8).map(" ".join)
 
@@ -36,6 +38,12 @@ def test_a_reference_without_a_token_does_not_count() -> None:
     assert released_rouge_l(["a"], [""]).tolist() == [[0.0, 1.0]]
     (score,) = scores(ReleasedRouge().metrics, released_rouge_l(["你好"], ["你好"]), seed=0, resamples=0).values()
     assert score.value is None
+
+
+def test_a_run_has_the_metric_if_it_names_the_family() -> None:
+    pairs = Pairs(["a"], ["the cat"], ["the cat"])
+    assert {*paraphrase_statistics(pairs, scored=["rouge_released"])} == {ReleasedRouge()}
+    assert ReleasedRouge() not in paraphrase_statistics(pairs, scored=["similarity"])
 
 
 @given(TEXTS, TEXTS)

@@ -15,7 +15,7 @@ from espalier.io.errors import ArtifactError, ConfigError
 from espalier.verse.books import Book, Books, ToneBook, read_books
 from espalier.verse.grammar import parse_format
 from espalier.verse.tune_book import TuneBook
-from espalier.verse.variants import Variant, fit_of, followed, sentence_lengths, words_of
+from espalier.verse.variants import Variant, fit_of, followed, has_clauses, sentence_lengths, words_of
 from tests.verse.couyun import write_couyun
 
 
@@ -118,6 +118,22 @@ def test_a_poem_fits_the_variants_whose_sentences_have_its_lengths(tunes: TuneBo
     assert numbers == [1, 2, 3]
     assert tunes.fitting("灯词", "字字字。\n字字字字字字字字字。") == ()
     assert tunes.fitting("abc", "字字字字字字。\n字字字字字字。") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [
+        ("中东。中东、中东。中动。", True),
+        ("中东，中东，中东，中动。", True),  # other stops
+        ("中东。中东中东。中动。", True),  # no mark at the pause
+        ("中东中东、中东。中动。", False),  # two clauses as one
+        ("中东。中、东中东。中动。", False),  # a pause elsewhere
+        ("中东。中东、中东。中动中。", False),  # a word too many
+        ("中东。中东、中东。", False),
+    ],
+)
+def test_a_poem_has_the_clauses_of_a_variant_whatever_its_stops(tunes: TuneBook, text: str, has: bool) -> None:
+    assert has_clauses(text, tunes.variant("通叶词")) == has  # 2。2、2。2。
 
 
 def test_each_place_is_held_against_its_tone_and_any_reading_counts(tunes: TuneBook, books: Books) -> None:

@@ -25,23 +25,23 @@ from espalier.verse.books import Books
 from espalier.verse.ci_books import open_books
 from espalier.verse.text import units_of
 from espalier.verse.tune_book import TuneBook
-from espalier.verse.variants import Fit, fit_of
+from espalier.verse.variants import Fit, fit_of, has_clauses
 
 _POEMS, _FITS, _WANTED = range(3)
 _RHYMES, _TONES, _ALL_TONES, _WHOLE = range(3, 11, 2)  # by the book; by Mandarin in the next column
-_REPEATING, _REPEATED = 11, 12
-_COLUMNS: Final = 13
+_REPEATING, _REPEATED, _CLAUSES = 11, 12, 13
+_COLUMNS: Final = 14
 
 
 def prosody_statistics(
     tunes: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], folder: Path
 ) -> Array:
-    """(texts, 13): statistics of each text; zeros if the reference fits no variant of its tune.
+    """(texts, 14): statistics of each text; zeros if the reference fits no variant of its tune.
 
     Columns: 1; whether the text fits a variant; places with a fixed tone; whether all rhymes are right, by Cilin and by
     Mandarin; places with the right tone, by the book and by Mandarin; whether all have it, by both; whether format
     (that of the reference), rhyme, tones and repeated lines are all right, by both; whether the variant repeats words
-    (叠, 重); whether the text repeats all of them.
+    (叠, 重); whether the text repeats all of them; whether the clauses of the text are those of a variant of the tune.
 
     Args:
         tunes: the tune name of each reference.
@@ -66,6 +66,7 @@ def prosody_statistics(
         fit = expected if text == reference else books.followed(tune, text)
         row[_POEMS], row[_WANTED] = 1.0, sum(expected.wanted)
         row[_REPEATING] = bool(expected.copies)
+        row[_CLAUSES] = any(has_clauses(text, variant) for variant in books.tunes.called(tune))
         if fit is not None:
             row[_FITS], row[_WANTED] = 1.0, sum(fit.wanted)
             _judge(row, text, fit, books.rhyme_books, formed=_has_format(reference, text))
@@ -134,6 +135,7 @@ def _metrics() -> tuple[Metric, ...]:
 
     return (
         share("variant_fit", _FITS, "sentences", "variants"),
+        share("variant_fit_clauses", _CLAUSES, "clauses", "variants"),
         share("rhyme_cilin", _RHYMES, "rhyme", "cilin"),
         share("rhyme_mandarin", _RHYMES + 1, "rhyme", "mandarin"),
         accuracy("tone_book", _TONES, "book"),

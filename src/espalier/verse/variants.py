@@ -140,6 +140,18 @@ def sentence_lengths(text: str) -> tuple[int, ...]:
     return tuple(len(words_of(unit)) for unit in units_of(text))
 
 
+def has_clauses(text: str, variant: Variant) -> bool:
+    """Whether the clauses of a poem are those of a variant, whatever marks end them.
+
+    Editions end a sentence where the sense does, and the book where a rhyme is. A pause within a clause (读) may have a
+    mark in the poem or none.
+    """
+    ends = {*_clauseends_of(text)}
+    parts = ends_of([words for words, _ in variant.clauses])
+    needed = {end for end, (_, mark) in zip(parts, variant.clauses, strict=True) if mark != "、"}
+    return needed <= ends <= {*parts}
+
+
 def fit_of(text: str, variant: Variant, books: Books, *, book: Book = "cilin", by: ToneBook = "book") -> Fit:
     """Compare a poem with a variant.
 
