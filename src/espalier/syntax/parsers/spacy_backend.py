@@ -134,7 +134,7 @@ class SpacyParser:
         docs = self._nlp.pipe((results[place] for place in places), batch_size=self._batch)
         for place, doc in zip(places, docs, strict=True):
             results[place] = self._parse_of(doc)
-        if self._members:
+        if self._members and self._trees:
             parsed = [place for place in places if not isinstance(results[place], Refused)]
             words = [results[place].words for place in parsed]
             for place, *others in zip(parsed, *(member.parse(words) for member in self._members), strict=True):
