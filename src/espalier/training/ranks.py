@@ -19,6 +19,8 @@ Batch_ = TypeVar("Batch_", bound=Batch)
 
 #: What a launcher such as torchrun tells each process.
 TOLD = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+#: What torchrun tells as a number.
+NUMBERS = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_PORT", "LOCAL_WORLD_SIZE")
 #: The remedy for a launch that does not say how its processes find each other.
 TORCHRUN = "launch with torchrun --nproc-per-node N, or unset it to train with one process"
 
@@ -27,16 +29,20 @@ def launched(environment: Mapping[str, str] = os.environ) -> int:
     """The number of processes of this launch.
 
     Raises:
-        ConfigError: a launcher has told this process only a part of what it must know to join the others.
+        ConfigError: a launcher has told this process only a part of what it must know to join the others, or what
+            cannot be.
     """
+    for name in NUMBERS:
+        if (value := environment.get(name)) and not (value.isdecimal() and value.isascii()):
+            raise ConfigError(f"'{value}' is not a number", where=name, remedy=TORCHRUN)
     told = {name: environment[name] for name in TOLD if environment.get(name)}
-    number = told.get("WORLD_SIZE", "1")
-    if not number.isdecimal() or int(number) < 1:
-        raise ConfigError(f"'{number}' is not a number of processes", where="WORLD_SIZE", remedy=TORCHRUN)
+    number, rank = told.get("WORLD_SIZE", "1"), told.get("RANK", "0")
     missing = [name for name in TOLD if name not in told]
     # `accelerate launch --cpu` sets an address, and starts one process whatever number is asked for.
     if missing and told and told.get("WORLD_SIZE") != "1":
         raise ConfigError(f"set without {', '.join(missing)}", where=next(iter(told)), remedy=TORCHRUN)
+    if not int(rank) < int(number):  # it would wait for the others without end
+        raise ConfigError(f"no process {rank} of {number}, which count from 0", where="RANK", remedy=TORCHRUN)
     return int(number)
 
 
@@ -46,7 +52,7 @@ def joined(*, cpu: bool) -> PartialState:
     Raises:
         ConfigError: the processes cannot form a group.
     """
-    number, here = launched(), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    number, here = launched(), int(os.environ.get("LOCAL_WORLD_SIZE") or 1)
     if number > 1 and not cpu and here > torch.cuda.device_count():
         raise ConfigError(
             f"{here} processes on this machine, which has {torch.cuda.device_count()} GPUs",
