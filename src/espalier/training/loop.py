@@ -97,7 +97,8 @@ def train(
 
     A killed training, called again with the same arguments, continues from its last checkpoint and gives the same
     weights as one that was not killed, bit for bit on a CPU. The processes of a launch (`training.ranks`) share each
-    batch. Their number changes the weights by rounding only, and may change between checkpoints.
+    batch. Their number may change between checkpoints. It changes the weights by rounding only, with the two exceptions
+    in docs/gpu.md.
 
     Args:
         width: width of the model, for Noam's schedule.
