@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,8 @@ from each_system import SYSTEMS, system
 
 from espalier.datasets.part import computing
 from espalier.io.errors import ConfigError
+from espalier.training.loop import _step
+from espalier.training.optimization import Optimizer
 from espalier.training.ranks import NUMBERS, joined, launched, own_part
 
 
@@ -135,3 +139,17 @@ def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(ConfigError, match="2 processes on this machine, which has 1 GPUs; start one process for each"):
         joined(cpu=False)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_parameter_without_a_gradient_is_refused_if_several_processes_train(toy: Any, ranks: int) -> None:
+    """Torch says so at the next step alone, in ten lines."""
+    model, batch = toy.model(), toy.training.collate(np.arange(4), None)
+    model.idle = torch.nn.Parameter(torch.zeros(1))
+    here: Any = SimpleNamespace(
+        device=torch.device("cpu"), num_processes=ranks, autocast=nullcontext, reduce=lambda x, _: x,
+        backward=lambda loss: loss.backward(),
+    )  # fmt: skip
+    refused = pytest.raises(ConfigError, match=r"^network: the loss does not depend on idle, which several processes")
+    with refused if ranks > 1 else nullcontext():
+        _step(here, model, Optimizer(model, toy.config), (batch, None, 1), toy.config, 0.1)

@@ -10,6 +10,7 @@ from typing import TypeVar
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
+from torch import nn
 
 from espalier.datasets.batch import Batch, IntArray
 from espalier.datasets.part import Part
@@ -109,3 +110,18 @@ def require_same(step: int, scratch: Path) -> None:
             where=scratch,
             remedy="give all machines one folder of checkpoints",
         )
+
+
+def require_gradients(model: nn.Module) -> None:
+    """Refuse a model of which the loss of a part leaves parameters out: its processes would wait for their gradients.
+
+    Raises:
+        ConfigError: a parameter has no gradient.
+    """
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad and parameter.grad is None:
+            raise ConfigError(
+                f"the loss does not depend on {name.removeprefix('module.')}, which several processes cannot share",
+                where="network",
+                remedy="leave it out of the model, or train with one process",
+            )
