@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -85,19 +85,13 @@ class Trained:
     init_rows: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def shared(self) -> dict[str, Any]:
-        """The steps that were made by each number of processes; empty if all were made by one."""
-        processes = self.progress.processes
-        return {"processes": processes} if {*processes} - {"1"} else {}
-
-    @property
     def summary(self) -> dict[str, Any]:
         """The reproducible facts, equal for every run with the same threads, precision and processes."""
         return {
             "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
             "threads": torch.get_num_threads(),
             "precision": self.precision,
-            **self.shared,
+            **_shared(self.progress),
             "steps": self.progress.step,
             "tokens": self.progress.tokens,
             "best_step": self.progress.best_step,
@@ -115,7 +109,7 @@ class Trained:
             "seconds": round(self.progress.seconds, 2),
             "tokens_per_second": round(self.progress.tokens_per_second, 1),
             "precision": self.precision,
-            **self.shared,
+            **_shared(self.progress),
         }
 
 
@@ -157,7 +151,7 @@ def run(key: str, seed: int | None = None) -> None:
             write_json(folder / "training.json", summaries)
         _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
-    made_of = record_of("train", key) | _shared(results)
+    made_of = record_of("train", key) | _shared(*(result.progress for result in results))
     facts = {"seeds": measured, "made_of": made_of, "model": files_sha256(layout.model(key))}
     clock.write("train", key, facts)
     layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
@@ -170,10 +164,10 @@ def run(key: str, seed: int | None = None) -> None:
         )
 
 
-def _shared(results: Sequence[Trained]) -> dict[str, Any]:
-    """The steps of all seeds that were made by each number of processes; empty if all were made by one."""
-    total = sum((Counter(result.shared.get("processes")) for result in results), Counter[str]())
-    return {"processes": dict(total)} if total else {}
+def _shared(*trainings: Progress) -> dict[str, Any]:
+    """The steps that were made by each number of processes; empty if all were made by one."""
+    total = sum((Counter(progress.processes) for progress in trainings), Counter[str]())
+    return {"processes": dict(total)} if {*total} - {"1"} else {}
 
 
 def train_seed(key: str, seed: int, show: Show) -> Trained:

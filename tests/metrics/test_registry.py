@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from espalier.io.errors import ConfigError
+from espalier.io.errors import CallError, ConfigError
 from espalier.metrics.dialogue import ReplyBleu
 from espalier.metrics.family import PARTS, Family, Part
 from espalier.metrics.metric import Metric, ratio, signature_of
@@ -54,6 +54,12 @@ def test_every_family_of_a_task_is_found_by_its_key(task: str) -> None:
     assert {*kinds} == {f"{task}/{kind.name}" for kind in kinds.values()}
     for part in PARTS:
         assert all(family(f"{key}:{part}", task) == Part(each, part) for key, each in found.items())
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_every_family_says_in_one_line_which_arguments_it_takes(name: str) -> None:
+    with pytest.raises(CallError, match=rf"^{METRICS[name].__name__}: .*; its arguments: "):
+        METRICS[name](wrong=1)
 
 
 def test_columns_are_put_together_by_family() -> None:

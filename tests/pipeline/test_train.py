@@ -17,6 +17,7 @@ from small_params import model, run
 from espalier.training import loop
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_measurement, run_settings
+from pipeline.stages.train import _shared
 
 Cli = Callable[..., Any]
 
@@ -119,6 +120,12 @@ def test_two_processes_train_one_model_with_the_batches_of_one_and_say_so(
                   "no", "--dynamo_backend", "no")  # fmt: skip
     refused = told_once(run(project, *accelerate, "pipeline", "train", "songnet"))
     assert refused.startswith("espalier: MASTER_ADDR: set without WORLD_SIZE, RANK, LOCAL_RANK; launch with torchrun")
+
+
+def test_the_steps_of_a_seed_that_one_process_made_count_beside_those_of_a_seed_that_two_shared() -> None:
+    alone, together = loop.Progress(processes={"1": 20}), loop.Progress(processes={"2": 15, "1": 5})
+    assert _shared(alone, together) == {"processes": {"1": 25, "2": 15}}
+    assert _shared(alone, alone) == _shared(loop.Progress()) == {}
 
 
 def test_a_model_that_lacks_a_method_is_refused_before_the_first_step(

@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,9 @@ from each_system import SYSTEMS, system
 
 from espalier.datasets.part import computing
 from espalier.io.errors import ConfigError
-from espalier.training.ranks import joined, launched, own_part
+from espalier.training.loop import _step
+from espalier.training.optimization import Optimizer
+from espalier.training.ranks import NUMBERS, joined, launched, own_part
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -116,10 +120,17 @@ def test_a_launch_that_says_a_part_is_refused(missing: str) -> None:
         launched({"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"})
 
 
-@pytest.mark.parametrize("number", ["0", "two", "-1"])
-def test_a_number_of_processes_that_is_none_is_refused(number: str) -> None:
-    with pytest.raises(ConfigError, match=f"WORLD_SIZE: '{number}' is not a number of processes"):
-        launched(TOLD | {"WORLD_SIZE": number})
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("number", ["two", "-1", "²"])
+def test_what_is_told_and_is_no_number_is_refused(name: str, number: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}: '{number}' is not a number; launch with torchrun"):
+        launched(TOLD | {name: number})
+
+
+@pytest.mark.parametrize(("rank", "number"), [("0", "0"), ("2", "2"), ("5", "2")])
+def test_a_process_that_is_none_of_its_launch_is_refused_and_does_not_wait(rank: str, number: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^RANK: no process {rank} of {number}, which count from 0; launch with"):
+        launched(TOLD | {"RANK": rank, "WORLD_SIZE": number})
 
 
 def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,3 +139,17 @@ def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(ConfigError, match="2 processes on this machine, which has 1 GPUs; start one process for each"):
         joined(cpu=False)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_parameter_without_a_gradient_is_refused_if_several_processes_train(toy: Any, ranks: int) -> None:
+    """Torch says so at the next step alone, in ten lines."""
+    model, batch = toy.model(), toy.training.collate(np.arange(4), None)
+    model.idle = torch.nn.Parameter(torch.zeros(1))
+    here: Any = SimpleNamespace(
+        device=torch.device("cpu"), num_processes=ranks, autocast=nullcontext, reduce=lambda x, _: x,
+        backward=lambda loss: loss.backward(),
+    )  # fmt: skip
+    refused = pytest.raises(ConfigError, match=r"^network: the loss does not depend on idle, which several processes")
+    with refused if ranks > 1 else nullcontext():
+        _step(here, model, Optimizer(model, toy.config), (batch, None, 1), toy.config, 0.1)

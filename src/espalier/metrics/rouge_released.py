@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
@@ -35,6 +36,7 @@ def released_rouge_l(references: Sequence[str], hypotheses: Sequence[str]) -> Ar
     return np.array(rows, dtype=np.float64).reshape(-1, 2)
 
 
+@checked_call
 class ReleasedRouge(Family[Pairs]):
     """ROUGE-L with precision and recall to the power 1 / 1.2."""
 

@@ -29,7 +29,7 @@ from espalier.training.checkpoints import (
 )
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, precision_of, rate_at
-from espalier.training.ranks import joined, own_part, require_rows, require_same
+from espalier.training.ranks import joined, own_part, require_gradients, require_rows, require_same
 
 #: What a process computes of a batch, its places in the batch, and the weight of its loss.
 Own: TypeAlias = tuple[Batch, Part | None, int]
@@ -97,7 +97,8 @@ def train(
 
     A killed training, called again with the same arguments, continues from its last checkpoint and gives the same
     weights as one that was not killed, bit for bit on a CPU. The processes of a launch (`training.ranks`) share each
-    batch. Their number changes the weights by rounding only, and may change between checkpoints.
+    batch. Their number may change between checkpoints. It changes the weights by rounding only, with the two exceptions
+    in docs/gpu.md.
 
     Args:
         width: width of the model, for Noam's schedule.
@@ -208,6 +209,8 @@ def _step(
         # Gradients are averaged over processes; this divisor gives the mean over the targets of the whole batch.
         total, targets = weight * total, sums[1].to(total.dtype) / ranks
     accelerator.backward(total / targets)
+    if ranks > 1:
+        require_gradients(model)
     if config.clip:
         # Accelerate's own clips sharded gradients too, and imports torch.distributed.tensor for them.
         nn.utils.clip_grad_norm_(model.parameters(), config.clip)

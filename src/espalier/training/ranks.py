@@ -10,6 +10,7 @@ from typing import TypeVar
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
+from torch import nn
 
 from espalier.datasets.batch import Batch, IntArray
 from espalier.datasets.part import Part
@@ -19,6 +20,8 @@ Batch_ = TypeVar("Batch_", bound=Batch)
 
 #: What a launcher such as torchrun tells each process.
 TOLD = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+#: What torchrun tells as a number.
+NUMBERS = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_PORT", "LOCAL_WORLD_SIZE")
 #: The remedy for a launch that does not say how its processes find each other.
 TORCHRUN = "launch with torchrun --nproc-per-node N, or unset it to train with one process"
 
@@ -27,16 +30,20 @@ def launched(environment: Mapping[str, str] = os.environ) -> int:
     """The number of processes of this launch.
 
     Raises:
-        ConfigError: a launcher has told this process only a part of what it must know to join the others.
+        ConfigError: a launcher has told this process only a part of what it must know to join the others, or what
+            cannot be.
     """
+    for name in NUMBERS:
+        if (value := environment.get(name)) and not (value.isdecimal() and value.isascii()):
+            raise ConfigError(f"'{value}' is not a number", where=name, remedy=TORCHRUN)
     told = {name: environment[name] for name in TOLD if environment.get(name)}
-    number = told.get("WORLD_SIZE", "1")
-    if not number.isdecimal() or int(number) < 1:
-        raise ConfigError(f"'{number}' is not a number of processes", where="WORLD_SIZE", remedy=TORCHRUN)
+    number, rank = told.get("WORLD_SIZE", "1"), told.get("RANK", "0")
     missing = [name for name in TOLD if name not in told]
     # `accelerate launch --cpu` sets an address, and starts one process whatever number is asked for.
     if missing and told and told.get("WORLD_SIZE") != "1":
         raise ConfigError(f"set without {', '.join(missing)}", where=next(iter(told)), remedy=TORCHRUN)
+    if not int(rank) < int(number):  # it would wait for the others without end
+        raise ConfigError(f"no process {rank} of {number}, which count from 0", where="RANK", remedy=TORCHRUN)
     return int(number)
 
 
@@ -46,7 +53,7 @@ def joined(*, cpu: bool) -> PartialState:
     Raises:
         ConfigError: the processes cannot form a group.
     """
-    number, here = launched(), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    number, here = launched(), int(os.environ.get("LOCAL_WORLD_SIZE") or 1)
     if number > 1 and not cpu and here > torch.cuda.device_count():
         raise ConfigError(
             f"{here} processes on this machine, which has {torch.cuda.device_count()} GPUs",
@@ -103,3 +110,18 @@ def require_same(step: int, scratch: Path) -> None:
             where=scratch,
             remedy="give all machines one folder of checkpoints",
         )
+
+
+def require_gradients(model: nn.Module) -> None:
+    """Refuse a model of which the loss of a part leaves parameters out: its processes would wait for their gradients.
+
+    Raises:
+        ConfigError: a parameter has no gradient.
+    """
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad and parameter.grad is None:
+            raise ConfigError(
+                f"the loss does not depend on {name.removeprefix('module.')}, which several processes cannot share",
+                where="network",
+                remedy="leave it out of the model, or train with one process",
+            )

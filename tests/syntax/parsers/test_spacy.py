@@ -297,3 +297,11 @@ def test_a_certainty_that_cannot_be_is_refused(english: Path) -> None:
         load(english, certainty=33)
     with pytest.raises(ConfigError, match="has one member; train it with members: 2"):
         load(english, certainty=0.5)
+
+
+def test_a_certainty_of_heads_is_refused_for_a_pipeline_that_finds_none(tmp_path: Path) -> None:
+    bank = [chain("She sings", "PRON VERB")] * 6
+    config = SMALL.model_copy(update={"members": 2, "trees": False, "epochs": 1})
+    train_spacy(bank, bank[:2], config, tmp_path / "model", tmp_path / "scratch", seed=1)
+    with pytest.raises(ConfigError, match=r"spacy's certainty: model .* finds no heads; leave it out"):
+        load(tmp_path / "model", certainty=0.5)

@@ -77,6 +77,8 @@ def load(
         parts.append(f"words by {words}")
     if not certainty:
         return SpacyParser(nlp, ", ".join(parts), words, max_words, batch)
+    if not _factories(nlp) & _PARSERS:
+        raise ConfigError(f"{name} finds no heads", where="spacy's certainty", remedy="leave it out")
     members = [SpacyParser(_loaded(path), "", words, max_words, batch) for path in sorted(folder.glob(f"{MEMBER}*"))]
     if not members:
         raise ConfigError(f"{name} has one member", where="spacy's certainty", remedy="train it with members: 2")
