@@ -13,6 +13,7 @@ import pytest
 import torch
 from small_params import PRESETS, corpus, dataset, empty, model, write
 
+from espalier.cli.answers import FIRST
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.inference.folder import save_system, write_checksums
 from espalier.models.serialization import save_model
@@ -141,6 +142,12 @@ def test_a_literal_that_the_model_lacks_is_named(project: Path, cli: Callable[..
 def test_a_free_text_does_not_promise_a_literal(project: Path, cli: Callable[..., Any]) -> None:
     answer = cli(project, "generate", "--free", "--format", "虎2。")
     assert answer.status == 0 and "does not know 虎; read as unknown" in answer.err
+
+
+def test_the_parts_of_a_long_file_give_a_note_once(project: Path, cli: Callable[..., Any]) -> None:
+    (project / "asked.txt").write_text("虎1。\n" * (FIRST + 1) + "吼1。\n", encoding="utf-8")
+    notes = cli(project, "generate", "--free", "--file", "asked.txt").err.splitlines()
+    assert [note.partition("know ")[2] for note in notes] == ["虎; read as unknown", "吼 虎; read as unknown"]
 
 
 def test_without_the_books_a_model_that_has_them_and_the_stage_that_fetches_them_are_named(
