@@ -29,7 +29,8 @@ SHOWN = 3
 BOOKS = parameter(
     "books",
     Path,
-    "The folder of the books of rhymes and tunes; default: that of a clone's source couyun.",
+    "The folder or archive of the books of rhymes and tunes; default: a clone's source couyun, else those of a "
+    "released model.",
     resolve_path=True,
 )
 
