@@ -10,7 +10,7 @@ from espalier.io.errors import DataError
 from espalier.io.files import read_json, write_json
 from espalier.io.terminal import json_line, printable
 from espalier.judging.answers import merged
-from espalier.judging.heds import Field, heds
+from espalier.judging.heds import LEFT_OUT, Field, heds
 from espalier.judging.result import details_of, headline, numbers_of, waiting_details
 from espalier.judging.result_text import result_text, waiting_text
 from espalier.judging.score import judged
@@ -67,6 +67,10 @@ def judge_score(files: Sequence[Path], key: Path, *, leave_out: bool, incomplete
 
 
 def _write_heds(path: Path, form: Mapping[str, Field]) -> None:
-    """Write the datasheet. What it has of other fields stays: the power of the sample, and what people filled in."""
+    """Write the datasheet. What it has of other fields stays: the power of the sample, and what people filled in.
+
+    Whether raters are left out is said by this result alone.
+    """
     before = read_json(path, dict[str, object]) if path.exists() else {}
+    before.pop(LEFT_OUT, None)
     write_json(path, {**before, **form})

@@ -7,6 +7,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import espalier
@@ -54,6 +56,10 @@ def test_an_input_of_another_type_is_one_line(verse: System, given: Any, said: s
     with pytest.raises(CallError, match=said) as error:
         verse.generate(given)
     assert isinstance(error.value, TypeError) and isinstance(error.value, EspalierError)
+
+
+def test_the_inputs_may_be_an_array_or_a_column_of_a_table(verse: System) -> None:
+    assert verse.generate(np.array(["2。"])) == verse.generate(pd.Series(["2。"], index=[7])) == verse.generate(["2。"])
 
 
 def test_an_unknown_option_is_one_line_that_lists_those_that_exist(verse: System) -> None:

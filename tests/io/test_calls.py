@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from espalier.io.calls import checked_call, described, misfit, require_kind
@@ -53,9 +54,10 @@ def shared(price: Decimal | None = None, *names: str, strict: bool = False, **ot
         (int, [0, -1, np.int64(3), 10**30], [True, 1.0, "1", None, np.float64(1)]),
         (float, [0, 1.5, np.float32(2), float("nan")], [True, "1", None, 1j]),
         (bool, [True, False, np.bool_(1)], [0, 1, None, np.int64(1)]),
-        (Sequence[float], [[1.0], np.zeros(2), (1, 2)], [np.array(["a"]), {1.0: 2.0}, {1.0}, list]),
+        (Sequence[float], [[1.0], np.zeros(2), (1, 2)], [np.array(["a"]), np.array(1.0), {1.0: 2.0}, {1.0}, list]),
         (str | None, ["", None], [b"", 0]),
         (Sequence[str], [[], ["a"], ("a",)], ["a", b"a", [1], {"a"}, None, [None], (each for each in "a")]),
+        (Sequence[str], [pd.Series(["a"], index=[7])], [pd.DataFrame({"texts": ["a"]})]),
         (Sequence[str | int], [["a", 1]], [["a", 1.5]]),
         (Iterable[str], [["a"], {"a"}, (each for each in "a")], ["a", 1, [1]]),
         (tuple[str, ...], [(), ("a",), ["a"]], ["a", (1,), None]),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,19 @@ def test_a_system_that_never_loses_leaves_the_spread_to_the_others(make_sample: 
     files = simulated(sample, planted, seed=3, spread=Spread(texts=0.5, noise=0.7))
     found = spread_of(sample, merged(files, sample), "relevance")
     assert (found.texts, found.noise) == (pytest.approx(0.5, abs=0.1), pytest.approx(0.7, abs=0.1))
+
+
+def test_a_system_in_no_set_that_all_raters_judged_is_left_out(make_sample: Make) -> None:
+    runs = ["chain", "tree", "third", "fourth", "fifth"]
+    rows = {run: [{"id": f"r{n}", "reference": f"human {n}", "text": f"{run} {n}"} for n in range(12)] for run in runs}
+    sample = make_sample(BEST_WORST, rows=rows, raters=2, given={}, claims=[], runs=runs, size=3)
+    first, second = merged(simulated(sample, dict.fromkeys(sample.protocol.systems, 2.0), seed=1), sample)
+    has_fifth = {i.number for i in sample.items if any(s.system == "fifth" for own in i.sources for s in own)}
+    kept = {place: answer for place, answer in second.answers.items() if place[0] not in has_fifth}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = spread_of(sample, [first, replace(second, answers=kept)], next(iter(sample.protocol.criteria)))
+    assert found.texts >= 0 and found.texts**2 + found.noise**2 == pytest.approx(0.5**2 + 0.7**2)
 
 
 def test_raters_who_never_say_neither_tell_no_width_of_a_tie(make_sample: Make) -> None:

@@ -80,7 +80,7 @@ def test_without_books_it_is_said_what_to_do(tmp_path: Path, cli: Callable[..., 
 
 
 def test_a_template_is_checked_by_a_parser_of_the_profile_or_by_its_folder(
-    tmp_path: Path, cli: Callable[..., Any]
+    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The trivial parser has S over VP, which has all words but the last mark."""
     parsers = {"flat": parser("trivial", "en", "trees"), "words": parser("jieba", "zh")}
@@ -107,6 +107,10 @@ def test_a_template_is_checked_by_a_parser_of_the_profile_or_by_its_folder(
     assert json.loads(first)["kept"] and {each["rule"] for each in json.loads(second)["scores"]} == {"format", "marks"}
     open_ = cli(tmp_path, "check", "Anna sleeps .", "--template", "(S (VP)", "--parser", "flat")
     assert (open_.status, open_.err) == (1, "espalier: template: a bracket is not closed\n")
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, [rows[1]] * 3 + rows[:1])), encoding="utf-8")
+    monkeypatch.setattr("espalier.cli.requests.LOOKED_AT", 2)  # the template is in a line that is read later
+    later = cli(tmp_path, "check", "--file", "rows.jsonl", "--parser", "flat", "--json").out.splitlines()
+    assert [json.loads(line)["scores"][0]["rule"] for line in later] == ["format"] * 3 + ["template"]
     none = cli(tmp_path, "check", "Anna sleeps .", *template, "--parser", "words")
     assert none.status == 1 and "posseg) gives no constituency trees; take one that does" in none.err
 

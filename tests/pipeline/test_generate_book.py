@@ -13,6 +13,7 @@ import pytest
 import torch
 from small_params import PRESETS, corpus, dataset, empty, model, write
 
+from espalier.cli.answers import FIRST
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.inference.folder import save_system, write_checksums
 from espalier.models.serialization import save_model
@@ -143,6 +144,12 @@ def test_a_free_text_does_not_promise_a_literal(project: Path, cli: Callable[...
     assert answer.status == 0 and "does not know 虎; read as unknown" in answer.err
 
 
+def test_the_parts_of_a_long_file_give_a_note_once(project: Path, cli: Callable[..., Any]) -> None:
+    (project / "asked.txt").write_text("虎1。\n" * (FIRST * 3) + "吼1。\n", encoding="utf-8")
+    notes = cli(project, "generate", "--free", "--file", "asked.txt").err.splitlines()
+    assert [note.partition("know ")[2] for note in notes] == ["虎; read as unknown", "吼; read as unknown"]
+
+
 def test_without_the_books_a_model_that_has_them_and_the_stage_that_fetches_them_are_named(
     project: Path, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
@@ -167,6 +174,29 @@ def test_the_books_of_a_released_model_serve_where_no_source_is_downloaded(
         assert cli(folder, "generate", *command).status == 0
     (_, second) = cli(folder, "list", "tunes", "卜算子").out.splitlines()
     assert second.endswith("\tAAA，AAA。")  # letters for the words of the example 字字字，字字字。
+
+
+def test_books_that_are_not_needed_are_not_opened(project: Path, tmp_path: Path, cli: Callable[..., Any]) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(project, folder)
+    shutil.rmtree(folder / BOOKS)
+    (folder / "released/ci").mkdir(parents=True)
+    (folder / "released/ci/books.zip").write_bytes(b"PK")
+    (folder / "released/ci/model.json").write_text("{}", encoding="utf-8")
+    write_checksums(folder / "released/ci")
+    (folder / "released/ci/model.json").write_text("damaged", encoding="utf-8")
+    command = ("generate", "--model", "tiny", "--format", "2。")
+    assert cli(folder, *command).status == 0
+    assert "not the file that was exported" in cli(folder, *command, "--book", "cilin").err
+
+
+def test_the_books_are_at_hand_for_a_line_that_is_read_later(
+    project: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("espalier.cli.requests.LOOKED_AT", 2)
+    (project / "asked.txt").write_text("2。\n2。\n\t\t缺月挂疏桐\n", encoding="utf-8")
+    answer = cli(project, "generate", "--file", "asked.txt", "--json")
+    assert (answer.status, len(answer.out.splitlines())) == (0, 3), answer.err
 
 
 def test_a_tune_of_the_book_alone_needs_no_option(project: Path, cli: Callable[..., Any]) -> None:

@@ -14,7 +14,9 @@ import pytest
 
 from espalier.io.files import read_json, write_json
 from espalier.io.tables import read_table, table_metadata, write_table
+from espalier.judging.heds import LEFT_OUT
 from espalier.judging.result import JudgedDetails
+from pipeline.commands.judge_score import _write_heds
 from pipeline.graph.written import record
 
 Cli = Callable[..., Any]
@@ -213,3 +215,9 @@ def test_a_pilot_gives_the_spread(shared: Path, cli: Cli, study: Path) -> None:
     assert answer.status == 0, answer.err
     found = json.loads(answer.out)
     assert found["spread"]["texts"] == 0.25 and found["spread"]["noise"] != 0.7 and found["needed"]["power"] >= 0.8
+
+
+def test_the_datasheet_says_that_raters_are_left_out_by_the_last_result_alone(tmp_path: Path) -> None:
+    write_json(tmp_path / "heds.json", {LEFT_OUT: {"data": {"": True}}, "ours": 1, "theirs": 2})
+    _write_heds(tmp_path / "heds.json", {"ours": {}})
+    assert read_json(tmp_path / "heds.json") == {"ours": {}, "theirs": 2}

@@ -161,6 +161,16 @@ def test_the_first_lines_are_printed_before_the_last_are_read(capsys: pytest.Cap
     assert seen[2000] + capsys.readouterr().out.count("\n") == 1999
 
 
+def test_the_lines_before_one_that_cannot_be_read_are_answered_first(capsys: pytest.CaptureFixture[str]) -> None:
+    def asked() -> Iterator[Post]:
+        yield from (Post(f"{row}", f"row {row}") for row in range(1, FIRST + 4))
+        raise DataError("3 fields", file="row 20")
+
+    with pytest.raises(DataError, match="row 20: 3 fields"):
+        answer(Parrot(SYSTEM), asked(), lambda _, said: said.text, as_json=False)
+    assert capsys.readouterr().out.split() == [str(row) for row in range(1, FIRST + 4)]
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
 def test_no_command_of_a_file_keeps_all_requests(command: type[Command]) -> None:
     # They are answered in parts by one loop, which has the tests above.

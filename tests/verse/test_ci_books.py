@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from espalier.io.errors import ArtifactError
 from espalier.verse.ci_books import CiBooks, open_books, pack_books
 from tests.verse.couyun import RHYMES, write_couyun
 
@@ -45,6 +46,20 @@ def test_equal_books_give_equal_bytes_and_an_archive_can_be_packed_again(tmp_pat
     pack_books(write_couyun(tmp_path / "couyun", RHYMES), tmp_path / "a.zip")
     pack_books(tmp_path / "a.zip", tmp_path / "b.zip")
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+@pytest.mark.parametrize(("name", "what"), [("hanzi_class.py", "rhyme"), ("ci_index.json", "form")])
+def test_a_damaged_archive_is_one_line(tmp_path: Path, name: str, what: str) -> None:
+    pack_books(write_couyun(tmp_path / "couyun", RHYMES), tmp_path / "books.zip")
+    with zipfile.ZipFile(tmp_path / "books.zip") as archive:
+        (start,) = (info.header_offset for info in archive.infolist() if info.filename.endswith(name))
+    content = bytearray((tmp_path / "books.zip").read_bytes())
+    begins = start + 30 + int.from_bytes(content[start + 26 : start + 28], "little")  # after the header and the name
+    for damage in (b"\xff" * 8, b"\x00" * 8):
+        content[begins : begins + 8] = damage
+        (tmp_path / "books.zip").write_bytes(content)
+        with pytest.raises(ArtifactError, match=rf"{name}: no {what} book; run dvc .*download@couyun"):
+            open_books(tmp_path / "books.zip")
 
 
 @pytest.mark.skipif(not os.environ.get("ESPALIER_MIRROR"), reason="the source is not at hand")

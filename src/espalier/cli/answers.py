@@ -16,6 +16,7 @@ from rich.text import Text
 from espalier.cli.progress import progress_bar, say
 from espalier.cli.streams import result_line, told
 from espalier.inference.writer import Request, Result, Writer, parted
+from espalier.io.errors import EspalierError
 from espalier.io.terminal import printable, printable_line
 
 T = TypeVar("T")
@@ -76,11 +77,21 @@ def answer(
 
 
 def _parts(lines: Iterable[T], largest: int) -> Iterator[list[T]]:
-    """Parts of lines, small ones first."""
-    rest, size = iter(lines), min(FIRST, largest)
+    """Parts of lines, small ones first. If a line cannot be read, those before it come first."""
+    errors = list[EspalierError]()
+
+    def readable() -> Iterator[T]:
+        try:
+            yield from lines
+        except EspalierError as error:
+            errors.append(error)
+
+    rest, size = readable(), min(FIRST, largest)
     while part := list(islice(rest, size)):
         yield part
         size = min(2 * size, largest)
+    if errors:
+        raise errors[0]
 
 
 def _before(request: object, lines: Iterator[object]) -> Iterator[object]:

@@ -9,6 +9,7 @@ import signal
 import sys
 import warnings
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -87,7 +88,7 @@ def main() -> NoReturn:
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are imported
     gc.set_threshold(100_000)  # imports make many objects and little garbage: a sixth of the start-up
-    warnings.showwarning = _show_warning
+    warnings.showwarning = partial(_show_warning, set())
     warnings.simplefilter("always", InferenceWarning)
     said, status, command = None, FAILED, ""
     try:
@@ -150,6 +151,10 @@ def _run(group: TyperGroup, arguments: list[str]) -> None:
         group.invoke(context)
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+def _show_warning(shown: set[str], message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Print a warning, unless it was shown: each part of a long file may give the same."""
     kind = "note" if issubclass(category, InferenceWarning) else "warning"
-    print(f"espalier: {kind}: {printable(message)}", file=sys.stderr)
+    line = f"espalier: {kind}: {printable(message)}"
+    if line not in shown:
+        shown.add(line)
+        print(line, file=sys.stderr)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from espalier.cli.command import Command, is_repeated, parameter
 from espalier.cli.models import absolute, models
-from espalier.cli.requests import as_options, looked_at, read_requests
+from espalier.cli.requests import are_all, as_options, looked_at, read_requests
 from espalier.cli.streams import result_line, told
 from espalier.inference import requests as asked
 from espalier.inference.writer import ArgumentError
@@ -29,7 +29,8 @@ SHOWN = 3
 BOOKS = parameter(
     "books",
     Path,
-    "The folder of the books of rhymes and tunes; default: that of a clone's source couyun.",
+    "The folder or archive of the books of rhymes and tunes; default: a clone's source couyun, else those of a "
+    "released model.",
     resolve_path=True,
 )
 
@@ -79,12 +80,14 @@ class Check(Command):
             options = self.chosen(requests)
             melody = framed.melody_of(self.values)
         books, parser, failed = framed.books_of(self.values), None, False
-        if self.values["template"] is not None or any(request.template is not None for request in requests):
+        if any(map(self.has_template, requests)):
             parser = framed.parser_of(self.values["parser"], [request.text for request in requests])
-        elif self.values["parser"] is not None:
+        elif self.values["parser"] is not None and are_all(requests):
             raise ConfigError("there is no template", where="--parser", remedy="give --template as well")
-        checked = partial(framed.checked, books=books, parser=parser, melody=melody)
         for request in filter(None, lines):  # a text is checked, not written: no blank lines
+            if parser is None and self.has_template(request):  # the first, after many that have none
+                parser = framed.parser_of(self.values["parser"], [request.text])
+            checked = partial(framed.checked, books=books, parser=parser, melody=melody)
             try:
                 report = self.report(request, options, checked)
             except EspalierError as error:
@@ -97,6 +100,10 @@ class Check(Command):
                 print(self.shown(request, report), flush=True)
         if failed:
             raise SystemExit(1)
+
+    def has_template(self, request: asked.CheckRequest) -> bool:
+        """Whether a parser must see the tree of a text."""
+        return self.values["template"] is not None or request.template is not None
 
     def report(
         self,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
 import typer
 
 from espalier.cli.models import absolute, model_names, models
-from espalier.cli.requests import LOOKED_AT, as_options, looked_at, read_requests
+from espalier.cli.requests import are_all, as_options, looked_at, read_requests
 from espalier.cli.streams import QUIET
 from espalier.inference.requests import Options, described, require_options
 from espalier.inference.writer import MAX_TEXTS, InferenceWarning
@@ -153,7 +153,7 @@ class Command:
         requests, lines = looked_at(read_requests(self.values["file"], self.given(), self.read, self.line))
         models().enter(self.values["profile"])  # --file is a path in the folder before
         with as_options(self.names):
-            missed = self.print(self.open(requests), lines, len(requests) if len(requests) < LOOKED_AT else None)
+            missed = self.print(self.open(requests), lines, len(requests) if are_all(requests) else None)
         if missed:
             raise SystemExit(1)
 

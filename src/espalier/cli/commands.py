@@ -39,7 +39,7 @@ class Generate(Command):
         options = super().chosen(requests) | ({"tone": True} if any(request.tones for request in requests) else {})
         from espalier.cli.books import books_for
 
-        return options | books_for(requests, options, models().books())
+        return options | books_for(requests, options)
 
 
 class Polish(Generate):

@@ -63,6 +63,11 @@ def looked_at(lines: Iterator[Request | None]) -> tuple[list[Request], Iterator[
     return [line for line in head if line is not None], chain(head, lines)
 
 
+def are_all(requests: Sequence[Request]) -> bool:
+    """Whether no request comes after those that were looked at."""
+    return len(requests) < LOOKED_AT
+
+
 def _is_regular(path: Path) -> bool:
     try:
         return stat.S_ISREG(path.stat().st_mode)

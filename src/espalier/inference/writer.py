@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from espalier.decoding.bounds import PREFIXES
-from espalier.io.calls import shown
+from espalier.io.calls import require_kind
 from espalier.io.errors import ArgumentError as ArgumentError
 from espalier.io.errors import CallError as CallError
 from espalier.io.errors import EspalierError
@@ -65,14 +65,10 @@ class Writer(ABC, Generic[Request, Job, Result]):
             name: name of the request in errors, unless `value` is a request.
 
         Raises:
-            ArgumentError: `value` is neither.
+            CallError: `value` is neither.
         """
-        if isinstance(value, self.request_type):
-            return value
-        if not isinstance(value, str):
-            wanted = f"give a string or a {self.request_type.__name__}"
-            raise CallError(f"{shown(value)} instead of a text", where=name, remedy=wanted)
-        made: Request = self.request_type(value, name=name)
+        require_kind("", name, value, str | self.request_type)
+        made: Request = value if isinstance(value, self.request_type) else self.request_type(value, name=name)
         return made
 
     def texts(self, requests: Sequence[Request]) -> int:
@@ -103,13 +99,10 @@ class Writer(ABC, Generic[Request, Job, Result]):
         """The results for all inputs.
 
         Raises:
-            CallError: `inputs` is no list or tuple.
+            CallError: `inputs` is no list, or one of them is neither a text nor a request.
             EspalierError: the first input that cannot be answered.
         """
-        if isinstance(inputs, str | bytes) or not isinstance(inputs, Sequence):
-            wanted = f"give a list of strings or of {self.request_type.__name__}"
-            remedy = f"{wanted}: [{inputs!r}]" if isinstance(inputs, str) else wanted
-            raise CallError(f"{shown(inputs)} instead of a list", where=self.inputs, remedy=remedy)
+        require_kind("", self.inputs, inputs, Sequence)
         requests = [self.request(value, f"{self.inputs}[{place}]") for place, value in enumerate(inputs)]
         jobs, errors = parted(self.read(requests))
         if errors:

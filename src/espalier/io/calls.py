@@ -131,12 +131,12 @@ def _is_of(value: object, base: type) -> bool:
         return isinstance(value, Integral if base is int else Real) and not isinstance(value, bool)
     if base is bool:
         return isinstance(value, bool) or (type(value).__module__, type(value).__name__[:4]) == ("numpy", "bool")
-    if base in _COLLECTIONS and isinstance(value, str | bytes):
+    if base in _COLLECTIONS and (isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0):
         return False
     if base is tuple and isinstance(value, list):  # which does as well
         return True
-    if base is Sequence and not isinstance(value, Mapping | type):  # an array, or a column of a table
-        return hasattr(value, "__len__") and hasattr(value, "__getitem__")
+    if base is Sequence and not isinstance(value, Mapping | type):  # an array, or a column of a table, but no table
+        return hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "columns")
     if getattr(base, "_is_protocol", False):
         return value is not None and not isinstance(value, type) and first_fault(value, base) is None
     return isinstance(value, base)

@@ -30,6 +30,8 @@ _CRITERION: Final = "heds-criteria-criterion"
 _MODE: Final = f"{_CRITERION}-evaluation_mode-"
 _ELICITATION: Final = f"{_CRITERION}-response_elicitation-"
 
+#: The option that raters who failed checks were left out.
+LEFT_OUT: Final = f"{_DESIGN}quality_assurance-method-4"
 #: The numbers of the questions that are answered here, by field.
 NUMBERS: Final = {
     "heds-paper_and_resources-paper-experiment_identification": "1.1.2",

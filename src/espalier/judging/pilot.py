@@ -53,7 +53,7 @@ def _ratings(sample: Sample, answers: Sequence[Answers], criterion: str) -> Arra
             where="--pilot",
             remedy="a spread needs two raters of two inputs or more",
         )
-    return complete
+    return complete[~np.isnan(complete).all((1, 2))]  # without a system that is in none of them
 
 
 def _of_scale(ratings: Array) -> Spread:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -84,6 +85,18 @@ def source_of(place: Path) -> Traversable:
         raise ArtifactError("no archive of books", where=place, remedy=REMEDY) from error
 
 
+def source_bytes(file: Traversable, what: str) -> bytes:
+    """The bytes of a file of the source.
+
+    Raises:
+        ArtifactError: it is missing, or the archive that has it is damaged; the message says that it is no `what`.
+    """
+    try:
+        return file.read_bytes()
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ArtifactError(f"no {what}", where=str(file), remedy=REMEDY) from error
+
+
 def read_books(folder: Path) -> Books:
     """All books: Mandarin, and those of the source `couyun`.
 
@@ -97,11 +110,7 @@ def read_books(folder: Path) -> Books:
     """
     file = source_of(folder) / RHYME_BOOK
     try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ArtifactError("no rhyme book", where=str(file), remedy=REMEDY) from error
-    try:
-        return _PrintedBooks(_rhyme_book(content))
+        return _PrintedBooks(_rhyme_book(source_bytes(file, "rhyme book")))
     except (ValueError, SyntaxError, RecursionError) as error:
         raise ArtifactError(f"no rhyme book: {error}", where=str(file), remedy=REMEDY) from error
 

@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import first_mistake
-from espalier.verse.books import REMEDY, source_of
+from espalier.verse.books import REMEDY, source_bytes, source_of
 from espalier.verse.copies import copies_of
 from espalier.verse.stanzas import first_stanza
 from espalier.verse.variants import EITHER, LEVEL, OBLIQUE, Variant, ends_of, sentence_lengths
@@ -190,9 +190,7 @@ def _counts() -> dict[str, list[int]]:
 
 def _parsed(file: Traversable, kind: TypeAdapter[Any]) -> Any:
     try:
-        return kind.validate_json(file.read_bytes())
-    except OSError as error:
-        raise ArtifactError("no form book", where=str(file), remedy=REMEDY) from error
+        return kind.validate_json(source_bytes(file, "form book"))
     except ValidationError as error:
         raise ArtifactError(
             f"no form book: {' '.join(first_mistake(error))}", where=str(file), remedy=REMEDY
