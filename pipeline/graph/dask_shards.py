@@ -95,8 +95,8 @@ def _client(scheduler: str | None, processes: int) -> Iterator[Client]:
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": before}),
         LocalCluster(
-            n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1",
-            env={"PYTHONPATH": paths},
+            n_workers=processes, threads_per_worker=1, processes=True, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0", env={"PYTHONPATH": paths},
         ) as cluster,
         Client(cluster) as client,
     ):  # fmt: skip
