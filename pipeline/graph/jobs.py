@@ -13,13 +13,13 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
-from subprocess import PIPE, STDOUT, Popen
+from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
 from threading import Event
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ from dvc.stage.exceptions import StageCmdFailedError
 from espalier.io.errors import ArtifactError, ConfigError
 from pipeline import layout
 from pipeline.graph.cluster_settings import Cluster, Resources
-from pipeline.graph.parent import STARTED_BY, end_when
+from pipeline.graph.parent import STARTED_BY, end_when, kill_with_below
 
 #: The cluster of each system, and what asks it for GPUs.
 SYSTEMS: Final[Mapping[str, tuple[type[JobQueueCluster], str]]] = {
@@ -211,9 +211,25 @@ def execute(command: Command, token: str, wanted: str) -> tuple[int, str]:
         raise ArtifactError(f"{machine} has {versions()}, and this process {wanted}: use one environment")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     environment = {**os.environ, **command.environment, "PATH": path, STARTED_BY: str(os.getpid())}
+    waited_for = _waited_for()
     with Popen(command.text, shell=True, cwd=command.folder, env=environment, stdout=PIPE, stderr=STDOUT) as process:
-        output, _ = process.communicate()
-    return process.returncode, output[-SHOWN:].decode(errors="replace")
+        while True:
+            try:
+                output, _ = process.communicate(timeout=LOOK)
+                return process.returncode, output[-SHOWN:].decode(errors="replace")
+            except TimeoutExpired:
+                if not waited_for():
+                    kill_with_below(process.pid)
+
+
+def _waited_for() -> Callable[[], bool]:
+    """Says whether somebody waits for the present task. Dask lets a task go on whose client has ended."""
+    try:
+        worker = distributed.get_worker()
+    except ValueError:  # not in a worker
+        return lambda: True
+    task = worker.state.tasks[worker.get_current_task()]
+    return lambda: bool(task.state == "executing")
 
 
 @contextmanager

@@ -282,13 +282,32 @@ def test_a_seed_that_fails_is_said_while_another_trains(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     cluster = Cluster(system="dask", scheduler=dask)
-    texts = ("for i in $(seq 600); do test -e end && break; sleep 0.1; done; touch late", "echo no >&2; exit 7")
+    texts = ("sleep 60; touch late", "echo no >&2; exit 7")
     started = time.monotonic()
     with pytest.raises(StageCmdFailedError, match="exit 7"):
         _run_all(cluster, Resources(), [Command(f"train-{n}", text, tmp_path, {}) for n, text in enumerate(texts)])
     assert time.monotonic() - started < 30 and not (tmp_path / "late").exists()
-    (tmp_path / "end").touch()
-    _until((tmp_path / "late").exists)
+
+
+def test_the_command_of_a_worker_ends_when_nobody_waits_for_it(
+    tmp_path: Path, dask: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cluster, texts = (
+        Cluster(system="dask", scheduler=dask),
+        ("echo $$ > begun; sleep 301; touch late", "sleep 2; exit 7"),
+    )
+    with pytest.raises(StageCmdFailedError):
+        _run_all(cluster, Resources(), [Command(f"a-{n}", text, tmp_path, {}) for n, text in enumerate(texts)])
+    begun = int((tmp_path / "begun").read_text())
+    _until(lambda: not psutil.pid_exists(begun), 20)
+    assert not [each for each in psutil.process_iter() if _line(each) == ["sleep", "301"]]
+
+
+def _line(process: psutil.Process) -> list[str]:
+    with suppress(psutil.Error):
+        return process.cmdline()
+    return []
 
 
 def test_a_command_that_is_killed_at_each_attempt_shows_what_it_said(
