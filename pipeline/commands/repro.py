@@ -24,7 +24,6 @@ from dvc.stage.exceptions import StageCmdFailedError, StageNotFound
 
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError, EspalierError
-from espalier.io.files import atomic_file
 from espalier.io.locks import exclusive
 from pipeline import layout
 from pipeline.graph import forks, settled
@@ -186,9 +185,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
             if not targets and not stale and state is not None:
-                settled.KEPT.parent.mkdir(parents=True, exist_ok=True)
-                with atomic_file(settled.KEPT) as part:
-                    part.write_text(settled.note(paths, state), encoding="utf-8")
+                settled.note(paths, state)
     except StageNotFound as error:
         what, remedy = f"no stage {error.name} in {error.file}", "dvc stage list --name-only names all"
         raise ArtifactError(what, remedy=remedy) from error

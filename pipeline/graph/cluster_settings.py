@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -105,7 +107,8 @@ def load_cluster(path: Path = LOCAL) -> Cluster:
 
     Raises:
         MissingError: there is no local.yaml.
-        ConfigError: it is not YAML, has an unknown key or a wrong value, or its scheduler is missing or not used.
+        ConfigError: it is not YAML, has an unknown key or a wrong value, or its scheduler is missing or not used; or
+            scripts of jobs cannot name the present folder.
     """
     if not path.exists():
         raise MissingError("is missing, so that the cluster is not known", where=path, remedy="docs/scale.md has one")
@@ -115,4 +118,19 @@ def load_cluster(path: Path = LOCAL) -> Cluster:
             "is the address of a Dask scheduler: needed with system: dask, and with no other",
             where=f"{path.name}: cluster.scheduler",
         )
+    if cluster.host is not None:
+        _require_own(cluster.host, f"{path.name}: cluster.host")
+    if cluster.scheduler is None and (odd := re.search(r"[^\w@%+=:,./-]", str(Path.cwd()))):
+        what, remedy = f"{odd[0]!r} in the path, which scripts of jobs cannot name", "move the project"
+        raise ConfigError(what, where=str(Path.cwd()), remedy=remedy)
     return cluster
+
+
+def _require_own(host: str, where: str) -> None:
+    """Refuse a name or address at which this machine cannot be reached."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as one:
+            one.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(f"'{host}' is no address of this machine: {error}", where=where) from error

@@ -88,6 +88,7 @@ def _client(scheduler: str | None, processes: int) -> Iterator[Client]:
         with client:
             yield client
         return
+    # Who reaches a scheduler can run code: other users of this machine have no keys for TLS.
     # Workers import this project from the same paths. Dask's default makes them return free memory at once, so that
     # tensors allocate it again: a third slower.
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
@@ -95,8 +96,8 @@ def _client(scheduler: str | None, processes: int) -> Iterator[Client]:
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": before}),
         LocalCluster(
-            n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1",
-            env={"PYTHONPATH": paths},
+            n_workers=processes, threads_per_worker=1, processes=True, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0", env={"PYTHONPATH": paths}, security=True, protocol="tls://",
         ) as cluster,
         Client(cluster) as client,
     ):  # fmt: skip

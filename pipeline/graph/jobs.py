@@ -8,17 +8,18 @@ command, and ends.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
-from subprocess import PIPE, STDOUT, Popen
+from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
 from threading import Event
 from typing import Any, Final
 
@@ -35,7 +36,7 @@ from dvc.stage.exceptions import StageCmdFailedError
 from espalier.io.errors import ArtifactError, ConfigError
 from pipeline import layout
 from pipeline.graph.cluster_settings import Cluster, Resources
-from pipeline.graph.parent import STARTED_BY, end_when
+from pipeline.graph.parent import STARTED_BY, end_when, kill_with_below
 
 #: The cluster of each system, and what asks it for GPUs.
 SYSTEMS: Final[Mapping[str, tuple[type[JobQueueCluster], str]]] = {
@@ -44,7 +45,7 @@ SYSTEMS: Final[Mapping[str, tuple[type[JobQueueCluster], str]]] = {
     "lsf": (LSFCluster, '-gpu "num={gpus}"'),
 }
 #: The variables of this process that a command needs, besides those of the project and of DVC.
-NEEDED: Final = ("PATH", "LANG", "LC_ALL", "OMP_NUM_THREADS", "PYTHONDONTWRITEBYTECODE")
+NEEDED: Final = ("LANG", "LC_ALL", "OMP_NUM_THREADS", "PYTHONDONTWRITEBYTECODE")
 #: Where a worker finds this project.
 PATHS: Final = (str(layout.ROOT), str(layout.ROOT / "src"))
 #: Seconds between two looks at a job, and to wait for a scheduler or a worker.
@@ -103,13 +104,13 @@ def _run_all(cluster: Cluster, resources: Resources, commands: Sequence[Command]
     """
     stop = Event()
     with ThreadPoolExecutor(len(commands)) as threads:
-        running = [threads.submit(_run, cluster, resources, command, stop) for command in commands]
+        running = {threads.submit(_run, cluster, resources, command, stop): command for command in commands}
         try:
-            for command, future in zip(commands, running, strict=True):
+            for future in as_completed(running):
                 code, output = future.result()
                 print(output, end="", flush=True)
                 if code:
-                    raise StageCmdFailedError(command.text, code)
+                    raise StageCmdFailedError(running[future].text, code)
         finally:
             stop.set()
 
@@ -130,7 +131,9 @@ def _run(cluster: Cluster, resources: Resources, command: Command, stop: Event) 
     raise ArtifactError(
         f"its job ended {cluster.attempts} times before its command did, perhaps for lack of memory or time",
         where=command.name,
-        remedy=f"see {folder}, and give the stage more memory or hours in local.yaml",
+        remedy="see the logs of the workers"
+        if cluster.scheduler
+        else f"see {folder}, and give the stage more memory or hours in local.yaml",
     )
 
 
@@ -150,7 +153,7 @@ def _answer(
     while not stop.is_set():
         try:
             answer: tuple[int, str] = future.result(timeout=LOOK)
-        except KilledWorker:
+        except (KilledWorker, CancelledError):  # CancelledError: the scheduler has ended
             return None
         except ImportError as error:
             paths = os.pathsep.join(PATHS)
@@ -168,7 +171,10 @@ def _answer(
                     remedy="see why it waits, and correct the stage or wait_hours in local.yaml",
                 ) from None
         else:
-            return None if answer[0] in KILLED else answer
+            if answer[0] not in KILLED:
+                return answer
+            print(answer[1], end="", flush=True)
+            return None
     raise KeyboardInterrupt
 
 
@@ -189,6 +195,8 @@ def dask_setup(worker: Worker) -> None:
 def execute(command: Command, token: str, wanted: str) -> tuple[int, str]:
     """Run a command in the job: its status, and its output with its errors.
 
+    Its `python` is that of the job. Programs are otherwise those of the job's prologue, which may load modules.
+
     Args:
         token: a file of the project's folder, which this machine must see.
         wanted: the `versions` of the process that submits.
@@ -201,10 +209,27 @@ def execute(command: Command, token: str, wanted: str) -> tuple[int, str]:
         raise ArtifactError(f"{machine} does not see {token}: the cluster's machines must share the project's folder")
     if versions() != wanted:
         raise ArtifactError(f"{machine} has {versions()}, and this process {wanted}: use one environment")
-    environment = {**os.environ, **command.environment, STARTED_BY: str(os.getpid())}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    environment = {**os.environ, **command.environment, "PATH": path, STARTED_BY: str(os.getpid())}
+    waited_for = _waited_for()
     with Popen(command.text, shell=True, cwd=command.folder, env=environment, stdout=PIPE, stderr=STDOUT) as process:
-        output, _ = process.communicate()
-    return process.returncode, output[-SHOWN:].decode(errors="replace")
+        while True:
+            try:
+                output, _ = process.communicate(timeout=LOOK)
+                return process.returncode, output[-SHOWN:].decode(errors="replace")
+            except TimeoutExpired:
+                if not waited_for():
+                    kill_with_below(process.pid)
+
+
+def _waited_for() -> Callable[[], bool]:
+    """Says whether somebody waits for the present task. Dask lets a task go on whose client has ended."""
+    try:
+        worker = distributed.get_worker()
+    except ValueError:  # not in a worker
+        return lambda: True
+    task = worker.state.tasks[worker.get_current_task()]
+    return lambda: bool(task.state == "executing")
 
 
 @contextmanager
@@ -250,7 +275,7 @@ def job_cluster(cluster: Cluster, resources: Resources, name: str, folder: Path,
         ended: the file that says that the job has ended.
     """
     kind, gpu = SYSTEMS[cluster.system]
-    gpus = (cluster.gpu or gpu).format(gpus=resources.gpus) if resources.gpus else ""
+    gpus = (cluster.gpu or gpu).replace("{gpus}", str(resources.gpus)) if resources.gpus else ""
     options: dict[str, Any] = {"host": cluster.host} if cluster.host else {}
     more: dict[str, Any] = {"project" if cluster.system == "lsf" else "account": cluster.account}
     directives = list(cluster.directives)
@@ -258,7 +283,7 @@ def job_cluster(cluster: Cluster, resources: Resources, name: str, folder: Path,
         more["resource_spec"] = f"select=1:ncpus={resources.cores}:mem={resources.memory.replace(' ', '')}{gpus}"
     elif gpus:
         directives.append(gpus)
-    minutes = round(60 * (resources.hours or 1))
+    minutes = math.ceil(60 * (resources.hours or 1))
     return kind(
         cores=resources.cores,
         processes=1,
@@ -267,7 +292,7 @@ def job_cluster(cluster: Cluster, resources: Resources, name: str, folder: Path,
         queue=cluster.queue,
         job_extra_directives=directives,
         job_script_prologue=[
-            f"trap 'touch {shlex.quote(str(ended))}' EXIT",
+            f"trap {shlex.quote(f'touch {shlex.quote(str(ended))}')} EXIT",
             f"export PYTHONPATH={shlex.quote(os.pathsep.join(PATHS))}",
             *cluster.prologue,
         ],
@@ -279,6 +304,6 @@ def job_cluster(cluster: Cluster, resources: Resources, name: str, folder: Path,
         death_timeout=TIMEOUT,
         security=True,
         shared_temp_directory=str(folder),
-        scheduler_options={"dashboard_address": ":0", "port": 0, **options},
+        scheduler_options={"dashboard_address": "127.0.0.1:0", "port": 0, **options},
         **more,
     )

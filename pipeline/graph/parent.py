@@ -61,6 +61,13 @@ def end_below() -> None:
         time.sleep(0.05)
 
 
+def kill_with_below(process: int) -> None:
+    """Kill a process and all below it."""
+    with suppress(psutil.NoSuchProcess):
+        whole = psutil.Process(process)
+        _send([whole, *_below(whole)], signal.SIGKILL)
+
+
 def interrupt_below(seconds: float) -> None:
     """Interrupt the children of this process, and the commands below them that run on.
 

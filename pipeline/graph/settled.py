@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from espalier.io.files import write_json
 from espalier.io.hashing import digest
 from pipeline import layout
 
@@ -50,23 +51,25 @@ def paths_of(repo: "Repo") -> list[str]:
 
 
 def state_of(paths: list[str]) -> str | None:
-    """The state of what DVC's answer depends on; None if it has links to folders, into which nobody looks here."""
+    """The state of what DVC's answer depends on; None if it has links to folders, into which
+    nobody looks here, or something that cannot be read.
+    """
     try:
         return _state(paths)
-    except ValueError:
+    except (OSError, ValueError):
         return None
 
 
-def note(paths: list[str], state: str) -> str:
-    """What `KEPT` holds of a state, taken before DVC looked, in which DVC found everything up to date."""
-    return json.dumps({"paths": paths, "state": state})
+def note(paths: list[str], state: str) -> None:
+    """Keep a state, taken before DVC looked, in which DVC found everything up to date."""
+    write_json(KEPT, {"paths": paths, "state": state})
 
 
 def _state(paths: Iterable[str]) -> str:
     dvc = find_spec("dvc")
     settings = {name: value for name, value in os.environ.items() if name.startswith("DVC_")}
-    entries = [[path, *_entries(path)] for path in (*paths, str(dvc and dvc.origin))]
-    return digest(str(Path.cwd()), entries, settings, sorted(_definitions(".")))
+    entries = [[path, *_entries(path)] for path in (*paths, str(dvc and dvc.origin), *sorted(_definitions(".")))]
+    return digest(str(Path.cwd()), entries, settings)
 
 
 def _entries(path: str) -> Iterator[list[object]]:
@@ -84,7 +87,7 @@ def _entries(path: str) -> Iterator[list[object]]:
 
 
 def _definitions(folder: str) -> Iterator[str]:
-    """The files below a folder, hidden folders apart, that define stages."""
+    """The files below a folder, hidden folders apart, that define stages, or say what DVC ignores."""
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):
             if not entry.name.startswith("."):

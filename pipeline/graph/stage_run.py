@@ -44,7 +44,7 @@ def run_alone(stage: str, *key: str, seed: int | None = None) -> None:
         unchanged_code(),
         alone(stage, *key, *map(str, part.values())),
         inputs_named("@".join((stage, *key))),
-        _compared(stage, *key),
+        _compared(stage, *key, whole=seed is None),
     ):
         module.run(*key, **part)
 
@@ -85,10 +85,13 @@ def alone(stage: str, *key: str) -> Iterator[None]:
 
 
 @contextmanager
-def _compared(stage: str, *key: str) -> Iterator[None]:
+def _compared(stage: str, *key: str, whole: bool = True) -> Iterator[None]:
     """Compare the inputs of a stage before it runs without DVC, and record its outputs after it. DVC itself does both.
 
     Where there is no dvc.lock, as in a rehearsal and on a machine that only trains, nothing can be compared.
+
+    Args:
+        whole: whether the stage writes its outputs, as the training of one seed does not.
 
     Raises:
         ArtifactError: an input is not what its stage wrote.
@@ -105,7 +108,7 @@ def _compared(stage: str, *key: str) -> Iterator[None]:
     if definition := definitions().get((stage, "".join(key))):
         require_written([path for _, path in definition.deps])
     yield
-    if definition:
+    if definition and whole:
         record("@".join((stage, *key)), definition.outs)
 
 

@@ -107,7 +107,7 @@ def _hash(path: Path) -> Hash:
 def _listed(folder: Path) -> list[str]:
     """The names of the files in a folder that DVC lists, in its order."""
     files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return sorted(name for name in files if not name.endswith(_IGNORED))
+    return sorted(name for name in files if not any(part.endswith(_IGNORED) for part in name.split("/")))
 
 
 def _changes(folder: Path, out: str, expected: Hash | None, read: Collection[str]) -> Iterator[str]:

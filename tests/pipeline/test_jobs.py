@@ -16,13 +16,14 @@ import psutil
 import pytest
 import yaml
 from distributed import LocalCluster
+from dvc.stage.exceptions import StageCmdFailedError
 
 from espalier.io.errors import ArtifactError, ConfigError, MissingError
 from pipeline import layout
 from pipeline.commands.repro import repro
-from pipeline.graph import cluster_settings
-from pipeline.graph.cluster_settings import Cluster, load_cluster
-from pipeline.graph.jobs import PATHS, Command, execute, job_cluster, versions
+from pipeline.graph import cluster_settings, jobs
+from pipeline.graph.cluster_settings import Cluster, Resources, load_cluster
+from pipeline.graph.jobs import PATHS, Command, _run_all, execute, job_cluster, versions
 
 sys.path.insert(0, str(Path(__file__).parent))
 from one_node_slurm import missing, slurm
@@ -166,6 +167,8 @@ def test_the_entry_of_a_stage_goes_before_that_of_its_kind_and_hours_follow_from
         ({"system": "dask"}, "is the address of a Dask scheduler"),
         ({"system": "slurm", "scheduler": "tcp://127.0.0.1:1"}, "is the address of a Dask scheduler"),
         ({"system": "slurm", "attempts": 0}, "cluster.attempts"),
+        ({"system": "slurm", "host": "no.such.host.invalid"}, "cluster.host: 'no.such.host.invalid' is no address"),
+        ({"system": "slurm", "host": "192.0.2.1"}, "cluster.host: '192.0.2.1' is no address of this machine"),
         ({"system": "slurm", "stages": {"last": {"memory": "much"}}}, "cluster.stages.last: memory"),
         ({"system": "slurm", "stages": {"last": {"core": 2}}}, "unknown key 'core'"),
     ],
@@ -179,6 +182,13 @@ def test_a_mistake_in_local_yaml_is_one_line_before_anything_runs(
         repro([], jobs=2, cluster=True)
     assert said in str(error.value) and "local.yaml" in str(error.value) and "\n" not in str(error.value)
     assert not (folder / "first.txt").exists()
+
+
+def test_a_folder_that_no_script_can_name_is_refused_before_anything_runs(project: Any, local: Any) -> None:
+    project("two words")
+    local(system="slurm")
+    with pytest.raises(ConfigError, match=r"two words: ' ' in the path"):
+        repro([], jobs=2, cluster=True)
 
 
 def test_without_local_yaml_it_says_which_page_has_one(tmp_path: Path) -> None:
@@ -215,8 +225,8 @@ def test_the_script_of_a_job_asks_for_what_its_stage_needs(system: str, lines: l
     cluster = Cluster(
         system=system, queue="main", account="we", host="127.0.0.1", prologue=("module load x",), stages=stages
     )
-    with job_cluster(cluster, cluster.resources("train@a", 1), "train@a", tmp_path, tmp_path / "ended") as jobs:
-        script = jobs.job_script().splitlines()
+    with job_cluster(cluster, cluster.resources("train@a", 1), "train@a", tmp_path, tmp_path / "ended") as job:
+        script = job.job_script().splitlines()
     assert set(lines) <= set(script)
     assert script.index("module load x") < next(n for n, line in enumerate(script) if "dask_worker" in line)
     assert "--tls-key" in script[-1] or any("--tls-key" in line for line in script)
@@ -231,6 +241,101 @@ def test_a_machine_without_the_folder_or_with_other_versions_does_not_run_the_co
         execute(command, str(tmp_path / "here"), "Python 2.7, distributed 1")
     assert not (tmp_path / "made").exists()
     assert execute(command, str(tmp_path / "here"), versions()) == (0, "") and (tmp_path / "made").exists()
+
+
+def test_the_directive_for_gpus_may_have_other_braces_and_a_job_has_at_least_a_minute(tmp_path: Path) -> None:
+    stages = {"train": {"gpus": 2, "hours": 0.001}}
+    cluster = Cluster(system="slurm", host="127.0.0.1", gpu="--gpus={gpus} --comment={x}", stages=stages)
+    with job_cluster(cluster, cluster.resources("train@a", 1), "train@a", tmp_path, tmp_path / "ended") as job:
+        script = job.job_script().splitlines()
+    assert "#SBATCH --gpus=2 --comment={x}" in script and "#SBATCH -t 00:01:00" in script
+
+
+def test_the_page_of_the_scheduler_of_jobs_is_open_to_this_machine_alone(tmp_path: Path) -> None:
+    cluster = Cluster(system="slurm", host="127.0.0.1")
+    before = _open_ports()
+    with job_cluster(cluster, cluster.resources("a", 1), "a", tmp_path, tmp_path / "ended"):
+        opened = _open_ports() - before
+    assert opened and {host for host, _ in opened} == {"127.0.0.1"}
+
+
+def _open_ports() -> set[tuple[str, int]]:
+    """The addresses at which this process listens."""
+    return {tuple(each.laddr) for each in psutil.Process().net_connections() if each.status == psutil.CONN_LISTEN}
+
+
+def test_a_command_has_the_python_of_its_job_and_the_programs_of_the_prologue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").touch()
+    (tmp_path / "nvcc").write_text("#!/bin/sh\necho loaded\n")
+    (tmp_path / "nvcc").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    command = Command("first", "nvcc; python -c 'import sys; print(sys.executable)'", tmp_path, {})
+    status, output = execute(command, str(tmp_path / "here"), versions())
+    assert status == 0 and output.splitlines()[0] == "loaded"
+    assert Path(output.splitlines()[1]).parent == Path(sys.executable).parent
+
+
+def test_a_seed_that_fails_is_said_while_another_trains(
+    tmp_path: Path, dask: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cluster = Cluster(system="dask", scheduler=dask)
+    texts = ("sleep 60; touch late", "echo no >&2; exit 7")
+    started = time.monotonic()
+    with pytest.raises(StageCmdFailedError, match="exit 7"):
+        _run_all(cluster, Resources(), [Command(f"train-{n}", text, tmp_path, {}) for n, text in enumerate(texts)])
+    assert time.monotonic() - started < 30 and not (tmp_path / "late").exists()
+
+
+def test_the_command_of_a_worker_ends_when_nobody_waits_for_it(
+    tmp_path: Path, dask: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cluster, texts = (
+        Cluster(system="dask", scheduler=dask),
+        ("echo $$ > begun; sleep 301; touch late", "sleep 2; exit 7"),
+    )
+    with pytest.raises(StageCmdFailedError):
+        _run_all(cluster, Resources(), [Command(f"a-{n}", text, tmp_path, {}) for n, text in enumerate(texts)])
+    begun = int((tmp_path / "begun").read_text())
+    _until(lambda: not psutil.pid_exists(begun), 20)
+    assert not [each for each in psutil.process_iter() if _line(each) == ["sleep", "301"]]
+
+
+def _line(process: psutil.Process) -> list[str]:
+    with suppress(psutil.Error):
+        return process.cmdline()
+    return []
+
+
+def test_a_command_that_is_killed_at_each_attempt_shows_what_it_said(
+    tmp_path: Path, dask: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cluster = Cluster(system="dask", scheduler=dask, attempts=2)
+    with pytest.raises(ArtifactError, match=r"ended 2 times before its command did.*see the logs of the workers"):
+        _run_all(cluster, Resources(), [Command("first", "echo no memory; kill -9 $$", tmp_path, {})])
+    assert capfd.readouterr().out == "no memory\n" * 2
+
+
+def test_a_scheduler_that_ends_while_its_command_runs_is_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jobs, "TIMEOUT", 2.0)
+    script = (
+        "import time\nfrom distributed import LocalCluster\n"
+        "cluster = LocalCluster(n_workers=1, processes=False, host='127.0.0.1', dashboard_address='127.0.0.1:0')\n"
+        "print(cluster.scheduler_address, flush=True)\ntime.sleep(300)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)}
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment) as there:
+        assert there.stdout is not None
+        cluster = Cluster(system="dask", scheduler=there.stdout.readline().strip())
+        with pytest.raises(ConfigError, match="no Dask scheduler answers there"):
+            _run_all(cluster, Resources(), [Command("first", f"kill -9 {there.pid}; sleep 1", tmp_path, {})])
 
 
 def test_two_runs_on_the_cluster_at_once_are_refused(project: Any, local: Any, tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "the lock": lambda folder: again(folder / "dvc.lock"),
     "another file of stages": lambda folder: ((folder / "below").mkdir(), (folder / "below/dvc.yaml").write_text("{}")),
     "a file that DVC watches": lambda folder: (folder / "new.dvc").touch(),
+    "what DVC ignores": lambda folder: (folder / ".dvcignore").write_text("one\n"),
     "a setting of DVC": lambda folder: (folder / ".dvc/config.local").write_text("[core]\nautostage = true\n"),
     "git": lambda folder: (folder / ".git").rename(folder / "git"),
     "the note": lambda folder: (folder / ".scratch/repro/settled.json").write_text("{"),
@@ -128,6 +129,11 @@ def test_stages_that_are_to_run_and_named_stages_leave_no_note(done: Path) -> No
     assert [*out_of_date([])] == ["file", "folder"] and not settled.is_settled()
     (done / "given.txt").write_text("text\n")
     assert out_of_date([]) == {} and settled.is_settled()
+
+
+def test_what_cannot_be_read_is_left_to_dvc(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("link")
+    assert settled.state_of([str(tmp_path / "link")]) is None
 
 
 def test_a_linked_folder_is_left_to_dvc(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
+from distributed import Client, Security
 
 from espalier.io.errors import ConfigError
 from espalier.io.files import read_json, write_json
@@ -18,6 +20,7 @@ from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import save_parser
 from pipeline.graph import shards
+from pipeline.graph.dask_shards import _client
 
 WORDS = ["今天", "天气", "真好", "我们", "去", "公园", "看", "花", "你", "喜欢", "什么", "茶"]
 
@@ -170,3 +173,18 @@ def test_workers_that_join_a_cluster_have_shards_at_once(tmp_path: Path) -> None
     assert len(places) == 16
     late = [place for place in places if place != places[0]]
     assert len(set(late)) == 3 and len(late) > SHARDS_PER_WORKER
+
+
+def test_the_scheduler_of_this_machine_takes_no_code_from_others_and_its_page_is_open_to_it_alone() -> None:
+    def listened() -> set[tuple[str, int]]:
+        return {tuple(each.laddr) for each in psutil.Process().net_connections() if each.status == "LISTEN"}
+
+    before = listened()
+    with _client(None, 1) as client:
+        opened = listened() - before
+        address = client.scheduler.address.removeprefix("tls://")
+        with pytest.raises(OSError):
+            Client(f"tcp://{address}", timeout=1)
+        with pytest.raises(OSError):
+            Client(f"tls://{address}", timeout=1, security=Security.temporary())
+    assert opened and {host for host, _ in opened} == {"127.0.0.1"}

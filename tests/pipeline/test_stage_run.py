@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from espalier.io.errors import ArtifactError, ConfigError
-from pipeline.graph.stage_run import TRAININGS, alone, fix_threads, require_one_process
+from pipeline import layout
+from pipeline.graph import stage_graph
+from pipeline.graph.stage_run import TRAININGS, alone, fix_threads, require_one_process, run_alone
 from pipeline.shell.app import STAGES
+from pipeline.stages import train
+
+sys.path.insert(0, str(Path(__file__).parent))
+from small_params import empty, write
 
 HOLD = """
 import sys
@@ -65,3 +71,20 @@ def test_processes_of_a_launch_share_a_training_and_nothing_else(monkeypatch: py
     require_one_process("train")
     with pytest.raises(ConfigError, match=r"^decode: 4 processes share a training alone; run it without a launcher$"):
         require_one_process("decode")
+
+
+def test_the_training_of_one_seed_does_not_record_the_models_that_are_there_as_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, empty())
+    monkeypatch.chdir(tmp_path)
+    layout.LOCK.write_text("schema: '2.0'\nstages: {}\n", encoding="utf-8")
+    Path("model").write_text("changed by hand", encoding="utf-8")
+    model = stage_graph.Definition((), (), (Path("model"),))
+    monkeypatch.setattr(stage_graph, "definitions", lambda: {("train", "any"): model})
+    monkeypatch.setattr(train, "run", lambda key, seed=None: None)
+    records = layout.scratch("written", "train@any.json")
+    run_alone("train", "any", seed=1)
+    assert not records.exists()
+    run_alone("train", "any")
+    assert "model" in records.read_text(encoding="utf-8")

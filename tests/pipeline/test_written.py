@@ -51,6 +51,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_dvc_has_recorded_is_read(project: Path) -> None:
     (project / READY / ".gitkeep").touch()
+    (project / READY / ".n.killed.part").mkdir()
+    (project / READY / ".n.killed.part/b.txt").touch()
     require_written([DETAILS.parent, METRICS, READY / "words.json", Path("data/elsewhere")])
 
 
