@@ -35,7 +35,7 @@ def locked() -> Iterator[tuple[str, str, Message | None]]:
 
 def licences(metadata: Message) -> list[str]:
     """The licences that a package states; of long texts the first line."""
-    stated = metadata["License-Expression"] or (metadata["License"] or "").strip().partition("\n")[0]
+    stated = metadata.get("License-Expression") or (metadata.get("License") or "").strip().partition("\n")[0]
     kinds = [kind.rpartition(" :: ")[2] for kind in metadata.get_all("Classifier", []) if kind.startswith("License")]
     return list(filter(None, [stated, *kinds]))
 

@@ -204,7 +204,8 @@ def test_the_console_script_names_the_extra_that_it_needs(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("folders", "extras"), [(["src/espalier"], ["parse"]), (["src/espalier/report", "pipeline"], ["parse", "pipeline"])]
+    ("folders", "extras"),
+    [(["src/espalier"], ["parse"]), (["src/espalier/report", "pipeline"], ["parse", "pipeline", "cluster"])],
 )
 def test_every_package_that_is_imported_is_required(folders: list[str], extras: list[str]) -> None:
     """The library by itself, parsers apart, imports nothing of the extra `pipeline`."""

@@ -176,10 +176,13 @@ def registered(project: Path) -> None:
 # --- Names ------------------------------------------------------------------------------------------------------------
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Names of registered components that are also names of something else: the command and the service `paraphrase`.
+#: Names of registered components that are also names of something else: the command and the service `paraphrase`, the
+#: design `pairs` of a study. Only an exported model of Chinese verse takes the books along.
 COMMANDS = {
+    ("pipeline/commands/judge_power.py", "pairs"),
     ("pipeline/commands/list_entries.py", "paraphrase"),
     ("pipeline/commands/model_card.py", "compose"), ("pipeline/commands/model_card.py", "paraphrase"),
+    ("pipeline/records/systems.py", "verse"),
 }  # fmt: skip
 #: Packages with a module for each component. Shared modules of theirs are no component's own.
 COMPONENTS = ("espalier.datasets", "espalier.tasks", "espalier.models", "espalier.corpora.readers")

@@ -520,7 +520,7 @@ def test_a_lexicon_of_rhymes_adds_prosody_and_its_coverage(tmp_path: Path) -> No
     made = replace(made, table=made.table.assign(tune=tunes), lexicon=write_couyun(tmp_path))
     rows = made.table.drop_duplicates("id")
     (test, *_) = TASK.statistics(made, VerseScoring(rules="songci"))
-    assert test.families[Prosody()].shape == (8, 13)
+    assert test.families[Prosody()].shape == (8, 14)
     assert TASK.counts(made, None) == TASK.counts(replace(made, lexicon=None), None) | {
         "poems": len(rows), "tune in the book": int((rows["tune"] == "灯词").sum()), "fits a variant": 0
     }  # fmt: skip

@@ -90,7 +90,7 @@ class DialogueEncoding(Encoding[Pair, DialogueSettings, WordVocabulary, Dialogue
             parts: tuple[npt.ArrayLike, ...] = (*sides, tree.words, tree.children.ravel())
             for name, value in zip(DialogueData.COLUMNS, parts, strict=True):
                 columns[name].append(value)
-        return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, facts)
+        return Encoded(DialogueData.of(ids, columns, vocabulary), places, quarantined, dict(facts))
 
     def counts(self, split: DialogueData) -> Mapping[str, float]:
         """The number of words of the responses, and the percentage of known words of each side."""
