@@ -46,7 +46,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_folder_for_the_hub_has_its_names_and_the_lowest_seed(models: Path, tmp_path: Path) -> None:
     export_system(models / "verse", tmp_path / "out", hub=True)
     names = {file.name for file in (tmp_path / "out").iterdir()}
-    assert names == {"config.json", "model.safetensors", "system.json", "vocabulary.json"}
+    assert names == {"checksums.json", "config.json", "model.safetensors", "system.json", "vocabulary.json"}
     own, other = (load_model(folder, 3)[0].state_dict() for folder in (models / "verse", tmp_path / "out"))
     assert all(torch.equal(other[name], tensor) for name, tensor in own.items())
     assert load_file(tmp_path / "out/model.safetensors").keys() == own.keys()  # read by any library

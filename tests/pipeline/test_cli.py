@@ -214,7 +214,7 @@ BAD: list[tuple[list[str], str]] = [
     (["generate", "--format", FORMAT, "--rhyme", ""], "has 0 letters, the format 2 units"),
     (["generate", "--format", FORMAT, "--rhyme", "A1"], "more than letters and dots"),
     (["generate", "--format", "__#。___。", "--rhyme", "AA"], "has the rhyme letter A but no position"),
-    (["generate", "--tune", "無此調"], "unknown tune '無此調'; allowed: "),
+    (["generate", "--tune", "無此調"], "tune: no tune '無此調' in the book; names like it: "),
     (
         ["generate", "--format", FORMAT, "--model", "nosuch"],
         "unknown model 'nosuch'; allowed: expander, grower, nursery",
@@ -231,7 +231,7 @@ BAD: list[tuple[list[str], str]] = [
     (["generate", "--format", FORMAT, "--beam", "20000"], "--beam: 20000 is too large; at most 1,000"),
     (["generate", "--format", FORMAT, "--top-k", "9999999"], "--top-k: 9999999 is too large; at most 1,000,000"),
     (["generate", "--format", "999。" * 199], "too many words and marks; at most 10,000"),
-    (["generate", "--file", "/dev/zero"], "/dev/zero: over 16,000,000 characters"),
+    (["generate", "--file", "/dev/zero"], "/dev/zero, row 1: over 1,000,000 characters; give one request a line"),
     (["generate", "--format", FORMAT, "--language", "fr"], "'zh', 'en'"),
     (["generate", "--format", FORMAT, "--language", "en"], "default for generate.en"),
     (["generate", "--format", FORMAT, "--profile", "huge"], "unknown profile 'huge'; allowed: nursery, paper, small"),

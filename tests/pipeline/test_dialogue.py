@@ -27,6 +27,8 @@ from espalier.io.tables import table_metadata, write_table
 from espalier.models.serialization import load_model
 from espalier.nursery.dialogue_zh import is_grammatical
 from espalier.syntax.ternary import flatten
+from pipeline import layout
+from pipeline.graph.written import record
 from pipeline.params.entries import Corpus
 from pipeline.records.artifacts import grammar_of, read_ready, read_records
 from pipeline.stages import baselines, canonicalize, decode, score, train
@@ -87,6 +89,7 @@ def restored(talked: Path) -> Any:
     for file, data in before:
         file.chmod(0o644)
         file.write_bytes(data)
+    (talked / layout.scratch("written") / "canonicalize@talk.json").unlink(missing_ok=True)
 
 
 def outputs(folder: Path, run: str) -> pd.DataFrame:
@@ -277,6 +280,7 @@ def test_a_run_that_cannot_be_is_one_line(
 
 def test_a_dataset_that_was_made_again_after_training_is_one_line(restored: Path, refused: Refuse) -> None:
     shutil.copy(restored / "data/ready/short/vocabulary.json", restored / "data/ready/talk/vocabulary.json")
+    record("canonicalize@talk", [layout.ready("talk")], restored)  # as if it was made again
     line = refused(restored, "decode", "skipped")
     assert "the vocabulary of dataset talk is not that of model twice; give the dataset vocab_from: talk" in line
 

@@ -64,7 +64,9 @@ def test_readers_have_their_records_and_options(tmp_path: Path, cli: Cli) -> Non
     write(tmp_path, empty())
     readers = {row["reader"]: row for row in rows(cli(tmp_path, "list", "readers", "--json"))}
     assert readers.keys() == READERS.keys() and all(row["what"].endswith(".") for row in readers.values())
-    assert readers["poems"] | {"records": "verse", "reads": "files", "options": ["rhyme"]} == readers["poems"]
+    assert (
+        readers["poems"] | {"records": "verse", "reads": "files", "options": ["rhyme", "encoding"]} == readers["poems"]
+    )
     assert readers["news_en"]["reads"].startswith("nothing") and readers["news_en"]["records"] == "sentences"
     assert readers["pairs"]["options"] == [
         "columns", "labels", "least", "form", "separator", "quotes", "encoding", "within",

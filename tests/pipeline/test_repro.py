@@ -217,8 +217,8 @@ EDITS: list[tuple[str, Any, set[str]]] = [
 ]
 
 
-#: They show how runs, baselines, models and presets are set.
-SHOWN = ("runs.", "baselines.", "models.", "presets.")
+#: They show how runs, baselines and models are set; what a preset changes they see in the scores.
+SHOWN = ("runs.", "baselines.", "models.")
 REPORTS = {"report@songnet", "report@guig"}
 
 

@@ -15,6 +15,8 @@ import yaml
 from small_params import model, run
 
 from espalier.training import loop
+from pipeline import layout
+from pipeline.graph.written import record
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_measurement, run_settings
 from pipeline.stages.train import _shared
@@ -278,6 +280,7 @@ def test_a_first_model_of_another_shape_or_vocabulary_is_one_line(
     changed = json.loads(original)
     changed["words"] = changed["words"][:-1]
     path.write_text(json.dumps(changed), encoding="utf-8")
+    record("train@songnet_no_s", [layout.model("songnet_no_s")], project)  # as if it was trained
     assert "is not that of model songnet_no_s; give the dataset vocab_from" in refused(project, "train", "songnet")
     path.write_text(original, encoding="utf-8")
     edit(project / "params.yaml", "models.songnet.network.inner", 48)

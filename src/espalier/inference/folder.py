@@ -168,8 +168,10 @@ def verify_checksums(folder: Path) -> None:
     for name, expected in value["files"].items():
         path = folder / name
         if not path.is_file() or file_sha256(path) != expected:
-            what = "not the file that was exported: damaged or edited" if path.is_file() else "no such file"
-            raise ArtifactError(what, where=path, remedy=f"export or download the model again, or delete {CHECKSUMS}")
+            what, remedy = "no such file", "export or download the model again"
+            if path.is_file():  # which somebody may have meant to edit
+                what, remedy = "not the file that was exported: damaged or edited", f"{remedy}, or delete {CHECKSUMS}"
+            raise ArtifactError(what, where=path, remedy=remedy)
 
 
 @contextmanager
