@@ -72,7 +72,7 @@ def _tree(path: Path) -> object:
     parts = [entry.partition(_OUTS) for entry in ENTRY.split(found[2])[1:]]
     outs = (head.splitlines(keepends=True)[0] + mark + listed for head, mark, listed in parts if mark)
     try:
-        tree: object = yaml.load(found[1] + "".join(outs), yaml.CSafeLoader)
+        tree: object = yaml.CSafeLoader(found[1] + "".join(outs)).get_single_data()
         return tree
     except yaml.YAMLError:
         return load_yaml(path, names=False)

@@ -104,9 +104,12 @@ def _compared(stage: str, *key: str, whole: bool = True) -> Iterator[None]:
     from pipeline.graph.written import record, require_written
     from pipeline.params.read import load_params
 
-    load_params()  # which says what is wrong there
-    if definition := definitions().get((stage, "".join(key))):
-        require_written([path for _, path in definition.deps])
+    try:
+        if definition := definitions().get((stage, "".join(key))):
+            require_written([path for _, path in definition.deps])
+    except Exception:
+        load_params()  # says what is wrong there, if anything is; else the stage alone validates it
+        raise
     yield
     if definition and whole:
         record("@".join((stage, *key)), definition.outs)

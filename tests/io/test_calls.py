@@ -17,7 +17,10 @@ from espalier.io.calls import checked_call, described, misfit, require_kind
 from espalier.io.errors import ArgumentError, CallError, ConfigError
 
 if TYPE_CHECKING:
+    import email.message as mail
+    import xml.dom
     from decimal import Decimal
+    from email import charset
 
 
 class Named(Protocol):
@@ -46,6 +49,11 @@ class Pair:
 def shared(price: Decimal | None = None, *names: str, strict: bool = False, **others: object) -> tuple[Any, ...]:
     """A type that is imported for type checkers alone."""
     return price, names, strict, others
+
+
+@checked_call
+def posted(mail: mail.Message | None, node: xml.dom.Node | None, coding: charset.Charset | None) -> None:
+    """Types in modules that are imported for type checkers alone: under another name, by a path, and from a package."""
 
 
 @pytest.mark.parametrize(
@@ -110,6 +118,9 @@ def test_a_type_is_described_as_it_is_written() -> None:
         (lambda: Pair("a", 1, 2), "Pair: too many positional arguments; its arguments: one, two"),
         (lambda: Pair(None), "Pair, one: None instead of str"),
         (lambda: shared(5), "shared, price: int 5 instead of Decimal or None"),
+        (lambda: posted(5, None, None), "posted, mail: int 5 instead of Message or None"),
+        (lambda: posted(None, 5, None), "posted, node: int 5 instead of Node or None"),
+        (lambda: posted(None, None, 5), "posted, coding: int 5 instead of Charset or None"),
         (lambda: shared(None, "a", 5), "shared, names: int 5 instead of str"),
         (lambda: shared(strict=1), "shared, strict: int 1 instead of bool"),
     ],

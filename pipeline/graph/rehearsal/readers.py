@@ -15,6 +15,7 @@ from espalier.corpora.filters import Filters, screen
 from espalier.corpora.readers import READERS, Reader
 from espalier.corpora.records import Quarantined, Record
 from espalier.corpora.splits import published_part
+from espalier.io.calls import checked_call
 from espalier.io.files import write_json
 from pipeline import layout
 from pipeline.graph.rehearsal.cut import OPTION
@@ -26,6 +27,7 @@ _OF_TREES = ("max_levels", "min_label_count")
 class SampledReader(Reader):
     """A reader that yields few of its rows."""
 
+    @checked_call
     def rows(
         self, folders: Mapping[str, Path], options: Mapping[str, Any], *, language: str, where: str
     ) -> Iterator[Record | Quarantined]:

@@ -11,7 +11,9 @@ import inspect
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from errno import ENAMETOOLONG
-from functools import cache, wraps
+from functools import cache, partial, wraps
+from importlib import import_module
+from importlib.util import resolve_name
 from numbers import Integral, Real
 from reprlib import Repr
 from types import NoneType, SimpleNamespace, UnionType
@@ -198,8 +200,8 @@ def kind_of(owner: Callable[..., Any], argument: str) -> object:
     )
     late = dict[str, Any]()
     for name in {*wanted} - vars(module).keys():
-        if (line := _late_imports(module.__name__).get(name)) is not None:
-            exec(line, late)  # an import statement of our own module
+        if (late_import := _late_imports(module.__name__).get(name)) is not None:
+            late[name] = late_import()
     try:
         return get_type_hints(SimpleNamespace(__annotations__={argument: text}), vars(module), late)[argument]
     except NameError:
@@ -214,9 +216,9 @@ def _annotations(owner: Callable[..., Any]) -> dict[str, Any]:
 
 
 @cache
-def _late_imports(module: str) -> dict[str, str]:
-    """The import statements of a module that run for type checkers alone, by the names that they bind."""
-    found = dict[str, str]()
+def _late_imports(module: str) -> dict[str, Callable[[], object]]:
+    """The imports of a module for type checkers alone, to be made by calls, by the names that they bind."""
+    found = dict[str, Callable[[], object]]()
     try:
         source = inspect.getsource(sys.modules[module])
     except OSError:  # installed without its source
@@ -224,6 +226,17 @@ def _late_imports(module: str) -> dict[str, str]:
     for block in ast.parse(source).body:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
             for node in block.body:
-                if isinstance(node, ast.Import | ast.ImportFrom):
-                    found |= {(each.asname or each.name).partition(".")[0]: ast.unparse(node) for each in node.names}
+                if isinstance(node, ast.Import):
+                    for each in node.names:  # without `as`, `import a.b` binds a, as __import__ does
+                        load = import_module if each.asname else __import__
+                        found[each.asname or each.name.partition(".")[0]] = partial(load, each.name)
+                elif isinstance(node, ast.ImportFrom):
+                    origin = resolve_name("." * node.level + (node.module or ""), sys.modules[module].__package__)
+                    found |= {each.asname or each.name: partial(_part, origin, each.name) for each in node.names}
     return found
+
+
+def _part(module: str, name: str) -> object:
+    """What `from module import name` binds, which may be a module."""
+    found = import_module(module)
+    return getattr(found, name) if hasattr(found, name) else import_module(f"{module}.{name}")

@@ -160,3 +160,18 @@ def test_a_reader_gives_rows_that_pass_the_filters_and_counts_all_of_them(
     assert read_json(sampled.counts_file("mine")) == {"rows": 200, "parts": {"dev": 8, "train": 192}}
     assert isinstance(READERS["songci"], sampled.SampledReader)
     assert isinstance(READERS["songci"], Reader)
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"foo": 1}, "got an unexpected keyword argument 'foo'; its arguments: folders, options, language, where"),
+        ({"options": "aa"}, "str 'aa' instead of a mapping of str"),
+    ],
+)
+def test_a_wrong_call_of_a_reader_is_one_line_in_a_rehearsal_too(sampled: Any, given: Any, line: str) -> None:
+    from espalier.io.errors import CallError
+
+    reader = sampled.SampledReader(Pair, list, reads_sources=False)
+    with pytest.raises(CallError, match=line):
+        reader.rows(**({"folders": {}, "options": {}, "language": "en", "where": "corpora.mine"} | given))
