@@ -24,6 +24,7 @@ from dvc.stage.exceptions import StageCmdFailedError, StageNotFound
 
 from espalier.cli.progress import counted, progress_bar, say
 from espalier.io.errors import ArtifactError, EspalierError
+from espalier.io.files import write_json
 from espalier.io.locks import exclusive
 from pipeline import layout
 from pipeline.graph import forks, settled
@@ -185,7 +186,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
             if not targets and not stale and state is not None:
-                settled.note(paths, state)
+                write_json(settled.KEPT, settled.note(paths, state))
     except StageNotFound as error:
         what, remedy = f"no stage {error.name} in {error.file}", "dvc stage list --name-only names all"
         raise ArtifactError(what, remedy=remedy) from error

@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from espalier.io.files import write_json
 from espalier.io.hashing import digest
 from pipeline import layout
 
@@ -60,9 +59,9 @@ def state_of(paths: list[str]) -> str | None:
         return None
 
 
-def note(paths: list[str], state: str) -> None:
-    """Keep a state, taken before DVC looked, in which DVC found everything up to date."""
-    write_json(KEPT, {"paths": paths, "state": state})
+def note(paths: list[str], state: str) -> dict[str, object]:
+    """What `KEPT` holds of a state, taken before DVC looked, in which DVC found everything up to date."""
+    return {"paths": paths, "state": state}
 
 
 def _state(paths: Iterable[str]) -> str:
