@@ -240,7 +240,6 @@ def _client(cluster: Cluster, resources: Resources, command: Command, folder: Pa
         ConfigError: the system refuses the job, or no scheduler answers.
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    dask.config.set({"distributed.scheduler.allowed-failures": 0})
     if cluster.scheduler is not None:
         try:
             client = Client(cluster.scheduler, timeout=TIMEOUT)
@@ -250,7 +249,11 @@ def _client(cluster: Cluster, resources: Resources, command: Command, folder: Pa
         with client:
             yield client
         return
-    with job_cluster(cluster, resources, command.name, folder, ended) as jobs, Client(jobs, timeout=TIMEOUT) as client:
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        job_cluster(cluster, resources, command.name, folder, ended) as jobs,
+        Client(jobs, timeout=TIMEOUT) as client,
+    ):
         jobs.worker_spec.update(jobs.new_worker_spec())
         try:
             jobs.sync(jobs._correct_state)  # `scale` would lose the error of a job that is refused

@@ -284,14 +284,6 @@ def test_the_first_member_is_the_pipeline_of_its_seed_alone(english: Path, tmp_p
     assert same == (english / "parser/model").read_bytes() != another
 
 
-def test_a_tagger_has_no_heads_to_be_certain_of(tmp_path: Path) -> None:
-    bank = [Parse(("She", "sings"), ("PRON", "VERB"))] * 6
-    config = SMALL.model_copy(update={"members": 2, "trees": False})
-    train_spacy(bank, bank[:2], config, tmp_path / "model", tmp_path / "scratch", seed=1)
-    (answer,) = load(tmp_path / "model", certainty=0.5).parse([["She", "sings"]])
-    assert isinstance(answer, Parse) and answer.tags and not answer.heads
-
-
 def test_a_certainty_that_cannot_be_is_refused(english: Path) -> None:
     with pytest.raises(ConfigError, match="certainty is 33; give 0 to 1"):
         load(english, certainty=33)
