@@ -170,7 +170,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
     stale: dict[str, set[str]] = {}
     try:
         repo = dvc_project(wait_for_lock=True)
-        with repo.lock, parsed_once():
+        with repo.lock, parsed_once(), locked_atomically():
             paths = [] if targets else settled.paths_of(repo)
             state = settled.state_of(paths)
             graph = repo.index.graph

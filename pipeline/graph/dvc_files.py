@@ -151,9 +151,10 @@ def commit_stages(names: Sequence[str]) -> None:
 def locked_atomically() -> Iterator[None]:
     """In this context, DVC writes the file of the files in use (`rwlock`) whole or not at all.
 
-    A file that cannot be read is ignored and replaced if no command of DVC runs in the project.
+    A file that cannot be read is ignored and replaced if no command of DVC runs in the project. A process that was
+    killed holds nothing any more, even where nobody has read its status yet, as in a container without an init.
     """
-    edit = rwlock._edit_rwlock
+    edit, processes = rwlock._edit_rwlock, rwlock.psutil
 
     def edit_whole(folder: str, fs: Any, hardlink: bool) -> Any:
         @contextmanager
@@ -169,11 +170,18 @@ def locked_atomically() -> Iterator[None]:
 
         return edit(folder, SimpleNamespace(join=fs.join, open=opened), hardlink)
 
-    rwlock._edit_rwlock = edit_whole
+    rwlock._edit_rwlock, rwlock.psutil = edit_whole, SimpleNamespace(pid_exists=_runs)
     try:
         yield
     finally:
-        rwlock._edit_rwlock = edit
+        rwlock._edit_rwlock, rwlock.psutil = edit, processes
+
+
+def _runs(number: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(number).status() != psutil.STATUS_ZOMBIE)
+    return False
 
 
 def _take_away_unread(path: Path, text: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from dvc import dvcfile, rwlock
 from dvc.cli import main
@@ -318,3 +320,13 @@ def test_a_file_of_locks_that_cannot_be_read_is_replaced_with_a_note_if_nobody_h
         with lock():
             assert "model.txt" in (folder / "rwlock").read_text(encoding="utf-8")
     assert capfd.readouterr().err == f"{folder / 'rwlock'}: cannot be read, and nobody holds it: DVC starts a new one\n"
+
+
+def test_a_process_that_was_killed_holds_nothing_though_its_status_was_not_read() -> None:
+    killed = subprocess.Popen(["true"])
+    while psutil.Process(killed.pid).status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+    with locked_atomically():
+        assert not rwlock.psutil.pid_exists(killed.pid) and rwlock.psutil.pid_exists(os.getpid())
+    assert rwlock.psutil is psutil
+    killed.wait()
