@@ -29,6 +29,7 @@ from espalier.cli.progress import say
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_file
 from pipeline.graph.lock_file import ENTRY, LOCK
+from pipeline.graph.parent import runs
 
 #: The library by which DVC finds values.
 _DPATH: Final = param.dpath
@@ -170,18 +171,11 @@ def locked_atomically() -> Iterator[None]:
 
         return edit(folder, SimpleNamespace(join=fs.join, open=opened), hardlink)
 
-    rwlock._edit_rwlock, rwlock.psutil = edit_whole, SimpleNamespace(pid_exists=_runs)
+    rwlock._edit_rwlock, rwlock.psutil = edit_whole, SimpleNamespace(pid_exists=runs)
     try:
         yield
     finally:
         rwlock._edit_rwlock, rwlock.psutil = edit, processes
-
-
-def _runs(number: int) -> bool:
-    """Whether a process runs; a zombie does not."""
-    with suppress(psutil.NoSuchProcess):
-        return bool(psutil.Process(number).status() != psutil.STATUS_ZOMBIE)
-    return False
 
 
 def _take_away_unread(path: Path, text: str) -> None:

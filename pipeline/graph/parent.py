@@ -38,7 +38,7 @@ def end_with_dvc() -> None:
     """
     if DVC_STAGE in os.environ:
         parent, worker = os.getppid(), int(os.environ.get(STARTED_BY, 0))
-        end_when(lambda: os.getppid() != parent or bool(worker and not psutil.pid_exists(worker)))
+        end_when(lambda: os.getppid() != parent or bool(worker and not runs(worker)))
 
 
 def end_when(holds: Callable[[], bool]) -> None:
@@ -86,7 +86,7 @@ def interrupt_below(seconds: float) -> None:
 def _below(process: psutil.Process) -> list[psutil.Process]:
     """The processes below a process that run."""
     with suppress(psutil.NoSuchProcess):
-        return [child for child in process.children(recursive=True) if _runs(child)]
+        return [child for child in process.children(recursive=True) if runs(child.pid)]
     return []
 
 
@@ -97,9 +97,10 @@ def _serves_forks(process: psutil.Process, parent: psutil.Process) -> bool:
     return False
 
 
-def _runs(process: psutil.Process) -> bool:
+def runs(number: int) -> bool:
+    """Whether a process runs; a zombie, whose status nobody has read, does not."""
     with suppress(psutil.NoSuchProcess):
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
+        return bool(psutil.Process(number).status() != psutil.STATUS_ZOMBIE)
     return False
 
 
