@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ from espalier.cli.progress import followed, say
 from espalier.io.errors import ArtifactError
 from pipeline import layout
 from pipeline.graph.dvc_files import dvc_project
-from pipeline.graph.lock_file import Out, file_md5, in_cache, listing_of, read_lock
+from pipeline.graph.lock_file import Out, file_md5, in_cache, listing_md5, listing_of, read_lock
 
 #: Function from a folder and the names of its folders and files to those that .dvcignore does not exclude.
 Ignore = Callable[[str, list[str], list[str]], tuple[list[str], list[str]]]
@@ -102,14 +100,14 @@ def _in_folder(folder: Path, md5: str, listing: dict[str, str] | None, files: se
             else:
                 yield folder / name, _fault(folder / name, listing[name]) if name in listing else "not of this output"
         return
-    rows = []
+    hashes = {}
     for name in sorted(files):
         try:
-            rows.append({"md5": file_md5(folder / name), "relpath": name})
+            hashes[name] = file_md5(folder / name)
         except OSError as error:
             yield folder / name, _unreadable(error)
-    if hashlib.md5(json.dumps(rows, sort_keys=True).encode()).hexdigest() == md5:
-        yield from ((folder / row["relpath"], "") for row in rows)
+    if listing_md5(hashes) == md5:
+        yield from ((folder / name, "") for name in hashes)
     else:
         yield folder, "corrupt, as a whole: the cache has no listing that says in which file"
 

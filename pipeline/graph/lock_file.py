@@ -1,7 +1,9 @@
 """dvc.lock, read without DVC: the outputs of each stage, with their hashes."""
 
 import hashlib
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -84,6 +86,12 @@ def listing_of(path: Path) -> dict[str, str] | None:
         return {file.relpath: file.md5 for file in _LISTING.validate_json(path.read_bytes())}
     except ValidationError:
         return None
+
+
+def listing_md5(hashes: Mapping[str, str]) -> str:
+    """The hash of the listing of a folder, without ".dir", from the hash of each of its files, by name."""
+    rows = [{"md5": md5, "relpath": name} for name, md5 in sorted(hashes.items())]
+    return hashlib.md5(json.dumps(rows, sort_keys=True).encode()).hexdigest()
 
 
 def in_cache(cache: Path, md5: str) -> Path:

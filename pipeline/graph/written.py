@@ -4,8 +4,6 @@ DVC compares hashes before it runs a stage. Without it nobody would see a change
 stage has replaced only some of its outputs.
 """
 
-import hashlib
-import json
 from collections.abc import Collection, Iterator, Mapping
 from configparser import ConfigParser, Error
 from pathlib import Path
@@ -15,7 +13,7 @@ from espalier.io.errors import ArtifactError
 from espalier.io.files import read_json, write_json
 from espalier.io.yaml_files import load_yaml
 from pipeline import layout
-from pipeline.graph.lock_file import Out, file_md5, in_cache, listing_of, read_lock
+from pipeline.graph.lock_file import Out, file_md5, in_cache, listing_md5, listing_of, read_lock
 
 #: The MD5 of a file; of a folder that of each of its files, by name, or that of its listing, which ends in `_DIR`.
 Hash: TypeAlias = str | Mapping[str, str]
@@ -101,7 +99,12 @@ def _touch(one: str, other: str) -> bool:
 
 
 def _hash(path: Path) -> Hash:
-    return {name: file_md5(path / name) for name in _listed(path)} if path.is_dir() else file_md5(path)
+    return _files(path) if path.is_dir() else file_md5(path)
+
+
+def _files(folder: Path) -> dict[str, str]:
+    """The hash of each file in a folder that DVC lists."""
+    return {name: file_md5(folder / name) for name in _listed(folder)}
 
 
 def _listed(folder: Path) -> list[str]:
@@ -121,16 +124,10 @@ def _changes(folder: Path, out: str, expected: Hash | None, read: Collection[str
                     (folder / path).exists() and file_md5(folder / path) == expected.get(name)
                 ):
                     yield path
-        elif (_listing_md5(place) if place.is_dir() else file_md5(place)) != expected:
+        elif (listing_md5(_files(place)) + _DIR if place.is_dir() else file_md5(place)) != expected:
             yield out
     except OSError:
         yield out
-
-
-def _listing_md5(folder: Path) -> str:
-    """The hash that DVC gives to a folder."""
-    rows = [{"md5": file_md5(folder / name), "relpath": name} for name in _listed(folder)]
-    return hashlib.md5(json.dumps(rows, sort_keys=True).encode()).hexdigest() + _DIR
 
 
 def _changed(path: str, stage: str, folder: Path) -> ArtifactError:
