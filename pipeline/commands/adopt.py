@@ -18,9 +18,7 @@ from espalier.io.registry import entry
 from espalier.models.serialization import WEIGHTS
 from pipeline import layout
 from pipeline.graph.dvc_files import commit_stages
-from pipeline.graph.stage_graph import definitions
 from pipeline.graph.stage_inputs import record_of
-from pipeline.graph.written import record
 from pipeline.params.entries import Params
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import SeedMeasurement
@@ -116,8 +114,6 @@ def _adopted(key: str, folder: Path, params: Params) -> list[str]:
     with together():
         _copy(folder, layout.model(key), files)
         write_json(layout.provenance(key), provenance)
-    for stage in (("train", key), *(("decode", run) for run in runs)):
-        record("@".join(stage), definitions()[stage].outs)
     say(f"{key}: {steps:,} of {asked:,} steps, {provenance['hours']} h on {provenance['hardware']}")
     if not weights:
         say(f"without its weights: to decode more with it, train it here (dvc repro -f train@{key})")
