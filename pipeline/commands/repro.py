@@ -61,7 +61,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """The job of a stage on a cluster, and the seeds of a training."""
+    """The job of a stage on a cluster, and the seeds that have jobs of their own before it."""
 
     cluster: Cluster
     resources: Resources
@@ -69,11 +69,12 @@ class Job:
 
     def described(self, stage: str) -> str:
         """One line: the stage, its number of jobs, and what each asks for."""
-        asked, count = self.resources, len(self.seeds) if len(self.seeds) > 1 else 0
+        asked = self.resources
         if asked.here:
             return f"{stage}: here"
         gpus = f", GPUs {asked.gpus}" if asked.gpus else ""
-        return f"{stage}: jobs {count + 1}, cores {asked.cores}, memory {asked.memory}{gpus}, hours {asked.hours:g}"
+        needs = f"cores {asked.cores}, memory {asked.memory}{gpus}, hours {asked.hours:g}"
+        return f"{stage}: jobs {len(self.seeds) + 1}, {needs}"
 
 
 def repro(targets: list[str], jobs: int, *, cluster: bool = False, dry_run: bool = False) -> None:
@@ -136,14 +137,14 @@ def repro(targets: list[str], jobs: int, *, cluster: bool = False, dry_run: bool
 
 
 def _seeds() -> dict[str, tuple[int, ...]]:
-    """The seeds of each training. Mistakes in params.yaml and missing versions are reported before any stage starts."""
+    """The seeds of each training with several. Mistakes in params.yaml and missing versions are reported first."""
     from pipeline.params import read, versions
 
     if not layout.PARAMS.exists():
         return {}
     params = read.load_params()
     versions.check_versions(params, versions.read_versions())
-    return {f"train@{key}": tuple(model.seeds) for key, model in params.models.items()}
+    return {f"train@{key}": tuple(model.seeds) for key, model in params.models.items() if len(model.seeds) > 1}
 
 
 def _jobs_of(
@@ -186,7 +187,7 @@ def out_of_date(targets: list[str]) -> dict[str, set[str]]:
                 if stage in wanted and (before or stage.changed()):
                     stale[stage.addressing] = before
             if not targets and not stale and state is not None:
-                write_json(settled.KEPT, settled.note(paths, state))
+                write_json(settled.KEPT, {"paths": paths, "state": state})
     except StageNotFound as error:
         what, remedy = f"no stage {error.name} in {error.file}", "dvc stage list --name-only names all"
         raise ArtifactError(what, remedy=remedy) from error

@@ -102,24 +102,24 @@ class Local(Strict):
     cluster: Cluster
 
 
-def load_cluster(path: Path = LOCAL) -> Cluster:
-    """Read the cluster's settings.
+def load_cluster() -> Cluster:
+    """Read the cluster's settings in `LOCAL`.
 
     Raises:
         MissingError: there is no local.yaml.
         ConfigError: it is not YAML, has an unknown key or a wrong value, or its scheduler is missing or not used; or
             scripts of jobs cannot name the present folder.
     """
-    if not path.exists():
-        raise MissingError("is missing, so that the cluster is not known", where=path, remedy="docs/scale.md has one")
-    cluster = validated(Local, load_yaml(path), path.name).cluster
+    if not LOCAL.exists():
+        raise MissingError("is missing, so that the cluster is not known", where=LOCAL, remedy="docs/scale.md has one")
+    cluster = validated(Local, load_yaml(LOCAL), LOCAL.name).cluster
     if (cluster.system == "dask") != (cluster.scheduler is not None):
         raise ConfigError(
             "is the address of a Dask scheduler: needed with system: dask, and with no other",
-            where=f"{path.name}: cluster.scheduler",
+            where=f"{LOCAL.name}: cluster.scheduler",
         )
     if cluster.host is not None:
-        _require_own(cluster.host, f"{path.name}: cluster.host")
+        _require_own(cluster.host, f"{LOCAL.name}: cluster.host")
     if cluster.scheduler is None and (odd := re.search(r"[^\w@%+=:,./-]", str(Path.cwd()))):
         what, remedy = f"{odd[0]!r} in the path, which scripts of jobs cannot name", "move the project"
         raise ConfigError(what, where=str(Path.cwd()), remedy=remedy)

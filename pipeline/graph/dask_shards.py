@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import dask
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
@@ -18,6 +18,8 @@ from pipeline.layout import ROOT
 
 Row = TypeVar("Row")
 
+#: Where a worker finds this project.
+PATHS: Final = (str(ROOT), str(ROOT / "src"))
 #: Shards submitted per worker: enough that none is idle, few enough to keep the scheduler's memory small.
 SHARDS_PER_WORKER = 2
 #: Seconds to wait for a scheduler.
@@ -73,25 +75,33 @@ def by_dask(
             ended.update(more())
 
 
+def scheduler_client(address: str, *, timeout: float, where: str, remedy: str) -> Client:
+    """The client of a Dask scheduler that runs.
+
+    Args:
+        timeout: seconds to wait for it.
+
+    Raises:
+        ConfigError: no scheduler answers.
+    """
+    try:
+        return Client(address, timeout=timeout)
+    except (OSError, ValueError) as error:
+        raise ConfigError("no Dask scheduler answers there", where=where, remedy=remedy) from error
+
+
 @contextmanager
 def _client(scheduler: str | None, processes: int) -> Iterator[Client]:
     logging.getLogger("distributed").setLevel(logging.ERROR)  # the shard of a worker that dies is parsed by another
     if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout=TIMEOUT)
-        except (OSError, ValueError) as error:
-            raise ConfigError(
-                "no Dask scheduler answers there",
-                where=scheduler,
-                remedy="start 'dask scheduler' and 'dask worker' there, or leave --scheduler out to use this machine",
-            ) from error
-        with client:
+        remedy = "start 'dask scheduler' and 'dask worker' there, or leave --scheduler out to use this machine"
+        with scheduler_client(scheduler, timeout=TIMEOUT, where=scheduler, remedy=remedy) as client:
             yield client
         return
     # Who reaches a scheduler can run code: other users of this machine have no keys for TLS.
     # Workers import this project from the same paths. Dask's default makes them return free memory at once, so that
     # tensors allocate it again: a third slower.
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])
     before = {**ONE_THREAD, "MALLOC_TRIM_THRESHOLD_": KEPT_MEMORY, "MALLOC_MMAP_THRESHOLD_": KEPT_MEMORY}
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": before}),

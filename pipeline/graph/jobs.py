@@ -36,6 +36,7 @@ from dvc.stage.exceptions import StageCmdFailedError
 from espalier.io.errors import ArtifactError, ConfigError
 from pipeline import layout
 from pipeline.graph.cluster_settings import Cluster, Resources
+from pipeline.graph.dask_shards import PATHS, scheduler_client
 from pipeline.graph.parent import STARTED_BY, end_when, kill_with_below
 
 #: The cluster of each system, and what asks it for GPUs.
@@ -46,8 +47,6 @@ SYSTEMS: Final[Mapping[str, tuple[type[JobQueueCluster], str]]] = {
 }
 #: The variables of this process that a command needs, besides those of the project and of DVC.
 NEEDED: Final = ("LANG", "LC_ALL", "OMP_NUM_THREADS", "PYTHONDONTWRITEBYTECODE")
-#: Where a worker finds this project.
-PATHS: Final = (str(layout.ROOT), str(layout.ROOT / "src"))
 #: Seconds between two looks at a job, and to wait for a scheduler or a worker.
 LOOK, TIMEOUT = 1.0, 30.0
 #: The status of a command that was killed with its job, or for lack of memory: by a signal, or by that of its shell.
@@ -75,17 +74,16 @@ def as_jobs(cluster: Cluster, stage: str, resources: Resources, seeds: Sequence[
     """In this context, the commands that DVC runs for a stage are jobs.
 
     Args:
-        seeds: the seeds of a training. Each is a job of its own, up to its last checkpoint, which leaves little to the
-            stage's command.
+        seeds: the seeds of a training that have jobs of their own, up to their last checkpoints, which leaves little to
+            the stage's command.
     """
     whole = run._run
 
     def submit(executable: str, command: str, *, cwd: str, env: Mapping[str, str], **_: object) -> None:
         environment = {name: env[name] for name in env if name in NEEDED or name.startswith(("ESPALIER_", "DVC_"))}
-        alone = [f"{command} --seed {seed}" for seed in seeds] if len(seeds) > 1 else []
-        for texts in filter(None, (alone, [command])):
-            names = [f"{stage}-{text.rpartition(' ')[2]}" if texts is alone else stage for text in texts]
-            commands = [Command(name, text, Path(cwd), environment) for name, text in zip(names, texts, strict=True)]
+        alone = {f"{stage}-{seed}": f"{command} --seed {seed}" for seed in seeds}
+        for texts in filter(None, (alone, {stage: command})):
+            commands = [Command(name, text, Path(cwd), environment) for name, text in texts.items()]
             _run_all(cluster, resources, commands)
 
     run._run = submit
@@ -241,12 +239,8 @@ def _client(cluster: Cluster, resources: Resources, command: Command, folder: Pa
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if cluster.scheduler is not None:
-        try:
-            client = Client(cluster.scheduler, timeout=TIMEOUT)
-        except (OSError, ValueError) as error:
-            what, where = "no Dask scheduler answers there", f"local.yaml: cluster.scheduler {cluster.scheduler}"
-            raise ConfigError(what, where=where, remedy="start 'dask scheduler' there") from error
-        with client:
+        where, remedy = f"local.yaml: cluster.scheduler {cluster.scheduler}", "start 'dask scheduler' there"
+        with scheduler_client(cluster.scheduler, timeout=TIMEOUT, where=where, remedy=remedy) as client:
             yield client
         return
     with (

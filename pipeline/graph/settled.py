@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: What DVC and `espalier repro` say then.
 UP_TO_DATE: Final = "Data and pipelines are up to date."
-#: What the last answer depended on.
+#: What the last answer depended on: its `paths`, and their `state` before DVC looked.
 KEPT: Final = layout.scratch("repro", "settled.json")
 
 
@@ -57,11 +57,6 @@ def state_of(paths: list[str]) -> str | None:
         return _state(paths)
     except (OSError, ValueError):
         return None
-
-
-def note(paths: list[str], state: str) -> dict[str, object]:
-    """What `KEPT` holds of a state, taken before DVC looked, in which DVC found everything up to date."""
-    return {"paths": paths, "state": state}
 
 
 def _state(paths: Iterable[str]) -> str:

@@ -23,7 +23,8 @@ from pipeline import layout
 from pipeline.commands.repro import repro
 from pipeline.graph import cluster_settings, jobs
 from pipeline.graph.cluster_settings import Cluster, Resources, load_cluster
-from pipeline.graph.jobs import PATHS, Command, _run_all, execute, job_cluster, versions
+from pipeline.graph.dask_shards import PATHS
+from pipeline.graph.jobs import Command, _run_all, execute, job_cluster, versions
 
 sys.path.insert(0, str(Path(__file__).parent))
 from one_node_slurm import missing, slurm
@@ -69,7 +70,6 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     """Writes local.yaml with these settings of the cluster."""
     file = tmp_path / "local.yaml"
     monkeypatch.setattr(cluster_settings, "LOCAL", file)
-    monkeypatch.setattr(load_cluster, "__defaults__", (file,))
 
     def write(**cluster: Any) -> None:
         file.write_text(yaml.safe_dump({"cluster": cluster}))
@@ -94,6 +94,25 @@ def one_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str
         pytest.skip(f"not installed: {', '.join(without)}")
     with slurm(tmp_path_factory.mktemp("s") / "s") as environment:
         yield environment
+
+
+@pytest.fixture
+def in_slurm(one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Lets this process submit to the Slurm of one node, whose environment it is."""
+    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    return one_node
+
+
+@pytest.fixture
+def fails(capfd: pytest.CaptureFixture[str]) -> Callable[[], str]:
+    """Runs the first stage, which must fail, and returns what is printed."""
+
+    def failure() -> str:
+        with pytest.raises(ArtifactError):
+            repro(["first"], jobs=1, cluster=True)
+        return capfd.readouterr().err
+
+    return failure
 
 
 def lock_of(folder: Path) -> str:
@@ -134,7 +153,7 @@ def test_each_seed_is_a_job_before_the_command_of_the_stage(
         "else:\n    Path('first.txt').write_text(str(sorted(map(str, Path().glob('seed*')))))\n"
     )
     local(system="dask", scheduler=dask)
-    monkeypatch.setattr("pipeline.commands.repro._seeds", lambda: {"first": (1, 2), "left": (3,)})
+    monkeypatch.setattr("pipeline.commands.repro._seeds", lambda: {"first": (1, 2)})
     repro(["first"], jobs=1, cluster=True)
     assert (folder / "first.txt").read_text() == "['seed1', 'seed2']"
 
@@ -191,9 +210,10 @@ def test_a_folder_that_no_script_can_name_is_refused_before_anything_runs(projec
         repro([], jobs=2, cluster=True)
 
 
-def test_without_local_yaml_it_says_which_page_has_one(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("local")
+def test_without_local_yaml_it_says_which_page_has_one() -> None:
     with pytest.raises(MissingError, match=r"local\.yaml: is missing.*docs/scale\.md"):
-        load_cluster(tmp_path / "local.yaml")
+        load_cluster()
 
 
 def test_a_scheduler_that_does_not_answer_is_one_line(
@@ -351,10 +371,12 @@ def test_two_runs_on_the_cluster_at_once_are_refused(project: Any, local: Any, t
 
 
 def test_slurm_runs_each_stage_as_a_job_and_the_lock_is_that_of_dvc_repro(
-    project: Any, local: Any, one_node: dict[str, str], run: Run, monkeypatch: pytest.MonkeyPatch,
+    project: Any,
+    local: Any,
+    in_slurm: dict[str, str],
+    run: Run,
     capfd: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+) -> None:
     theirs = project("theirs")
     assert run(theirs, "dvc", "repro").status == 0
     ours = project("ours")
@@ -365,10 +387,7 @@ def test_slurm_runs_each_stage_as_a_job_and_the_lock_is_that_of_dvc_repro(
     _until(lambda: not _workers())
 
 
-def test_a_job_that_is_killed_is_begun_again(
-    project: Any, local: Any, one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+def test_a_job_that_is_killed_is_begun_again(project: Any, local: Any, in_slurm: dict[str, str]) -> None:
     once = "echo begun >> begun; if [ $(wc -l < begun) = 1 ]; then scancel $SLURM_JOB_ID; sleep 60; fi; "
     folder = project(first=once + "echo first > first.txt")
     local(system="slurm", host="127.0.0.1")
@@ -378,46 +397,35 @@ def test_a_job_that_is_killed_is_begun_again(
 
 
 def test_a_job_that_always_ends_before_its_command_is_an_error_that_names_its_log(
-    project: Any, local: Any, one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    project: Any, local: Any, in_slurm: dict[str, str], fails: Callable[[], str]
+) -> None:
     folder = project(first="echo begun >> begun; scancel $SLURM_JOB_ID; sleep 60")
     local(system="slurm", host="127.0.0.1", attempts=2)
-    with pytest.raises(ArtifactError):
-        repro(["first"], jobs=1, cluster=True)
-    said = capfd.readouterr().err
+    said = fails()
     assert "first: its job ended 2 times before its command did" in said and "jobs/first" in said
     assert (folder / "begun").read_text() == "begun\n" * 2
 
 
 def test_a_stage_that_no_node_can_hold_is_refused_in_a_line(
-    project: Any, local: Any, one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    project: Any, local: Any, in_slurm: dict[str, str], fails: Callable[[], str]
+) -> None:
     project()
     local(system="slurm", host="127.0.0.1", stages={"first": {"cores": 999}})
-    with pytest.raises(ArtifactError):
-        repro(["first"], jobs=1, cluster=True)
-    said = capfd.readouterr().err
+    said = fails()
     assert "slurm, first: the job was refused: " in said and "Traceback" not in said
 
 
 def test_a_job_that_does_not_start_in_time_is_a_line(
-    project: Any, local: Any, one_node: dict[str, str], monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.setenv("SLURM_CONF", one_node["SLURM_CONF"])
+    project: Any, local: Any, in_slurm: dict[str, str], fails: Callable[[], str]
+) -> None:
     project()
     local(system="slurm", host="127.0.0.1", wait_hours=0.001)
-    _node(one_node, "drain")
+    _node(in_slurm, "drain")
     try:
-        with pytest.raises(ArtifactError):
-            repro(["first"], jobs=1, cluster=True)
+        said = fails()
     finally:
-        _node(one_node, "resume")
-    assert "slurm, first: no job started in 0.001 hours" in capfd.readouterr().err
+        _node(in_slurm, "resume")
+    assert "slurm, first: no job started in 0.001 hours" in said
 
 
 def test_jobs_end_with_the_process_that_submitted_them(
@@ -432,7 +440,7 @@ def test_jobs_end_with_the_process_that_submitted_them(
         "from pipeline.graph import cluster_settings\n"
         "from pipeline.commands.repro import repro\n"
         "if __name__ == '__main__':\n"
-        f"    cluster_settings.load_cluster.__defaults__ = (Path({str(tmp_path / 'local.yaml')!r}),)\n"
+        f"    cluster_settings.LOCAL = Path({str(tmp_path / 'local.yaml')!r})\n"
         "    repro(['first'], 1, cluster=True)\n"
     )
     process = subprocess.Popen([sys.executable, str(script)], cwd=folder, env=one_node, start_new_session=True)
