@@ -55,10 +55,10 @@ def by_dask(
                 numbers[future] = number
                 yield future
 
-        def more() -> Iterator[Future]:
-            # Workers of a cluster come and go.
+        def more() -> list[Future]:
+            # Workers of a cluster come and go. A list, since `as_completed` holds a lock that the client waits for.
             workers = len(client.scheduler_info(n_workers=-1)["workers"])
-            yield from islice(queue, max(0, SHARDS_PER_WORKER * max(1, workers) - len(numbers)))
+            return list(islice(queue, max(0, SHARDS_PER_WORKER * max(1, workers) - len(numbers))))
 
         queue = submitted()
         ended = as_completed(more())

@@ -136,7 +136,6 @@ def test_two_processes_give_what_one_gives(parser: Path, tmp_path: Path, monkeyp
     assert shards.parse_all(asked, parser, tmp_path).answers == shards._loaded(str(parser)).parse(asked)
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "tcp://", "ftp://127.0.0.1:1"])
 def test_a_scheduler_that_is_not_there_is_one_line(
     parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
@@ -151,6 +150,52 @@ def test_no_number_of_workers_is_one_line(parser: Path, tmp_path: Path, monkeypa
     monkeypatch.setenv("ESPALIER_WORKERS", "many")
     with pytest.raises(ConfigError, match="'many' is not a number of workers"):
         shards.parse_all(["花"], parser, tmp_path)
+
+
+def test_workers_that_join_a_cluster_have_shards_at_once(tmp_path: Path) -> None:
+    from distributed import LocalCluster, get_worker
+
+    from pipeline.graph.dask_shards import SHARDS_PER_WORKER, by_dask
+
+    def where(parser: str, part: list[str]) -> list[str]:
+        time.sleep(0.2)
+        return [get_worker().address]
+
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        parts = ((number, ["花"]) for number in range(16))
+        ended = by_dask(where, parts, tmp_path, cluster.scheduler_address, 1)
+        first = [next(ended), next(ended)]
+        cluster.scale(4)
+        cluster.wait_for_workers(4)
+        places = [place for _, (place,) in [*first, *ended]]
+    assert len(places) == 16
+    late = [place for place in places if place != places[0]]
+    assert len(set(late)) == 3 and len(late) > SHARDS_PER_WORKER
+
+
+@pytest.mark.timeout(60)
+def test_a_shard_that_ends_while_the_workers_are_counted_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import Client, LocalCluster
+
+    from pipeline.graph.dask_shards import by_dask
+
+    counted = Client.scheduler_info
+
+    def slowly(self: Client, **options: Any) -> Any:
+        time.sleep(0.2)  # in which other shards end
+        return counted(self, **options)
+
+    monkeypatch.setattr(Client, "scheduler_info", slowly)
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        parts = ((number, ["花"]) for number in range(12))
+        ended = by_dask(lambda parser, part: part, parts, tmp_path, cluster.scheduler_address, 1)
+        assert sorted(number for number, _ in ended) == list(range(12))
 
 
 def test_the_scheduler_of_this_machine_takes_no_code_from_others_and_its_page_is_open_to_it_alone() -> None:
