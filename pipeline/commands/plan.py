@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from espalier.corpora.catalogue import Source
 from espalier.io.terminal import json_line, printable
 from pipeline.commands.repro import out_of_date
+from pipeline.graph.scheduler import makespan
 from pipeline.params.read import load_catalogue, load_params, read_yaml
 from pipeline.records.stage_times import GIGABYTE, HOUR, StageTimes
 
@@ -31,31 +32,50 @@ class Planned:
     bytes: int | None
 
 
-def plan(targets: list[str], *, json: bool) -> None:
+def plan(targets: list[str], *, jobs: Sequence[int] = (), json: bool) -> None:
     """Print the stages of the present profile that are out of date, with hours and bytes, and the sources.
 
     Args:
         targets: names of stages; empty for all stages of the profile.
+        jobs: numbers of stages at once, for each of which the hours of the whole are printed.
     """
     params = load_params()
     catalogue = load_catalogue(params) if params.sources.published else {}
-    names = [name.partition("@")[::2] for name in out_of_date(targets)]
+    needs = out_of_date(targets)
+    names = [name.partition("@")[::2] for name in needs]
     times = StageTimes(strict=True)
     sizes = _locked_sizes()
     stages = [_planned(stage, key, times, catalogue, sizes) for stage, key in names]
+    seeds = {f"train@{key}": len(model.seeds) for key, model in params.models.items()}
+    known = {name: (each.hours or 0.0) for name, each in zip(needs, stages, strict=True)}
+    at_once = {number: _hours_of(needs, known, seeds, number) for number in jobs}
     wanted = {key: catalogue[key] for stage, key in names if stage == "download"}
     free = shutil.disk_usage(Path()).free
     if json:
         sources = {key: {"licence": source.licence, "bytes": source.size} for key, source in wanted.items()}
         print(
-            json_line({"profile": params.profile, "stages": [*map(asdict, stages)], "sources": sources, "free": free})
+            json_line(
+                {
+                    "profile": params.profile,
+                    "stages": [*map(asdict, stages)],
+                    "at_once": at_once,
+                    "sources": sources,
+                    "free": free,
+                }
+            )
         )
     else:
-        print(printable(page_of(params.profile, stages, wanted, free)))
+        print(printable(page_of(params.profile, stages, wanted, free, at_once)))
 
 
-def page_of(profile: str, stages: list[Planned], sources: Mapping[str, Source], free: int) -> str:
-    """A line for each kind of stage, the totals, and the sources with their licences."""
+def page_of(
+    profile: str,
+    stages: list[Planned],
+    sources: Mapping[str, Source],
+    free: int,
+    at_once: Mapping[int, float] | None = None,
+) -> str:
+    """A line for each kind of stage, the totals, the hours by stages at once, and the sources with their licences."""
     if not stages:
         return f"{profile}: nothing to run"
     lines = [f"{profile}: {len(stages)} stages to run", f"{'':14}{'stages':>8}{'hours':>9}{'GB':>9}"]
@@ -66,6 +86,8 @@ def page_of(profile: str, stages: list[Planned], sources: Mapping[str, Source], 
         few = ", ".join(f"{each.stage}@{each.key}" for each in long[:3]) + (", ..." if len(long) > 3 else "")
         lines.append(f"No hours are known of {len(long)} ({few}): espalier rehearse {profile} estimates them.")
     lines.append("Hours are those of one stage after another; ? is unknown, + is the part that is known.")
+    for number, hours in (at_once or {}).items():
+        lines.append(f"{number:,} at once, each on a machine like this one: {hours:,.2f} hours.")
     lines.append("They are of earlier runs, even if settings have changed since; otherwise of a rehearsal.")
     if sources:
         width = max(map(len, sources))
@@ -73,6 +95,20 @@ def page_of(profile: str, stages: list[Planned], sources: Mapping[str, Source], 
         for key, source in sources.items():
             lines.append(f"  {key:{width}}  {source.size / 1e6:8,.1f} MB  {source.licence}")
     return "\n".join(lines)
+
+
+def _hours_of(
+    needs: Mapping[str, Collection[str]], hours: Mapping[str, float], seeds: Mapping[str, int], jobs: int
+) -> float:
+    """The hours of all stages with `jobs` at once. Seeds are trained apart, as `repro --cluster` does."""
+    parts = dict[str, Collection[str]](needs)
+    lasts = dict(hours)
+    for name in needs:
+        for number in range(count) if (count := seeds.get(name, 1)) > 1 else ():
+            seed = f"{name} {number}"
+            parts[seed], lasts[seed] = needs[name], hours[name] / count
+            parts[name], lasts[name] = [*parts[name], seed], 0.0
+    return makespan(parts, jobs, lasts.__getitem__)
 
 
 def _line(name: str, stages: list[Planned]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from graphlib import TopologicalSorter
+from heapq import heappop, heappush
 from typing import TypeVar
 
 Stage = TypeVar("Stage", bound=Hashable)
@@ -48,3 +49,23 @@ def chain_seconds(needs: Mapping[Stage, Collection[Stage]], seconds: Callable[[S
         for before in needs[stage]:
             lengths[before] = max(lengths[before], costs[before] + lengths[stage])
     return lengths
+
+
+def makespan(needs: Mapping[Stage, Collection[Stage]], jobs: int, seconds: Callable[[Stage], float]) -> float:
+    """The seconds that `run_all` takes for these stages, if each takes what is expected.
+
+    Args:
+        needs: as for `run_all`; stages that are no keys have ended.
+    """
+    needs = {stage: [each for each in before if each in needs] for stage, before in needs.items()}
+    sorter, heights = TopologicalSorter(needs), chain_seconds(needs, seconds)
+    sorter.prepare()
+    ready, running, now = list[Stage](), list[tuple[float, int, Stage]](), 0.0
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=heights.__getitem__)
+        while ready and len(running) < jobs:
+            stage = ready.pop()
+            heappush(running, (now + seconds(stage), len(ready), stage))
+        now, _, stage = heappop(running)
+        sorter.done(stage)
+    return now

@@ -9,6 +9,7 @@ from typing import Any
 from espalier.io.errors import ArtifactError
 from espalier.io.files import Finite, read_json, write_json
 from pipeline import layout
+from pipeline.graph.scheduler import makespan
 
 #: Seconds of an hour.
 HOUR = 3600.0
@@ -93,19 +94,9 @@ class StageTimes:
         Args:
             needs: unfinished stages, each with the stages that it waits for.
         """
-        seconds = {stage: self.expected(stage) for stage in needs}
         before = sum(map(self.expected, self.now))
         pace = sum(self.now.values()) / before if before else 1.0
-        ends: dict[str, float] = {}
-
-        def end(stage: str) -> float:
-            if stage not in ends:
-                start = max((end(each) for each in needs[stage] if each in needs), default=0.0)
-                ends[stage] = start + seconds[stage]
-            return ends[stage]
-
-        longest = max(map(end, needs), default=0.0)
-        return pace * max(longest, sum(seconds.values()) / jobs)
+        return pace * makespan(needs, jobs, self.expected)
 
     def _read(self, file: Path, kind: object) -> dict[str, Any]:
         try:

@@ -150,11 +150,14 @@ def release(
 def plan(
     profile: ProfileArgument,
     targets: TargetsArgument = None,
+    jobs: Annotated[
+        list[int] | None, typer.Option(min=1, help="Say also how long so many stages at once take; may be repeated.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what `espalier repro` would run, before anything starts: stages, hours, disk, sources and their licences."""
     enter(profile)
-    call("plan", targets or [], json=json)
+    call("plan", targets or [], jobs=jobs or [], json=json)
 
 
 @app.command()

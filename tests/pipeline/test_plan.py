@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from espalier.corpora.catalogue import Source
-from pipeline.commands.plan import Planned, page_of
+from pipeline.commands.plan import Planned, _hours_of, page_of
 
 Cli = Callable[..., Any]
 Edit = Callable[..., None]
@@ -43,6 +43,22 @@ def test_the_page_sums_what_is_known_and_marks_what_is_not() -> None:
     assert lines[6].startswith("7.2 GB of disk are free")
     assert lines[7] == "No hours are known of 1 (train@y): espalier rehearse small estimates them."
     assert lines[-1].split() == ["a", "1.5", "MB", "CC", "BY"]
+
+
+def test_with_many_at_once_the_seeds_of_a_model_are_trained_apart() -> None:
+    needs = {"parse@c": set[str](), "train@x": {"parse@c"}, "train@y": {"parse@c"}, "decode@x": {"train@x"}}
+    hours = {"parse@c": 1.0, "train@x": 6.0, "train@y": 1.0, "decode@x": 0.5}
+    # One: all of it. Two: two seeds of x, then the third beside y, then the texts. Four: one seed's two hours.
+    assert [_hours_of(needs, hours, {"train@x": 3, "train@y": 1}, jobs) for jobs in (1, 2, 4)] == [8.5, 5.5, 3.5]
+
+
+def test_the_hours_of_many_at_once_are_on_the_page_and_in_json(project: Path, cli: Cli, edit: Edit) -> None:
+    edit(project / "params.yaml", "models.songnet_no_s.training", {"steps": 22})
+    answer = cli(project, "plan", "nursery", "train@songnet_no_s", "--jobs", "1", "--jobs", "2", "--json")
+    found = json.loads(answer.out)
+    assert [*found["at_once"]] == ["1", "2"] and found["at_once"]["1"] == found["stages"][0]["hours"]
+    page = cli(project, "plan", "nursery", "train@songnet_no_s", "--jobs", "2").out
+    assert "\n2 at once, each on a machine like this one: " in page
 
 
 def test_a_built_profile_has_nothing_to_run(shared: Path, cli: Cli) -> None:

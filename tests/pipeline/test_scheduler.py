@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from pipeline.graph.scheduler import chain_seconds, run_all
+from pipeline.graph.scheduler import chain_seconds, makespan, run_all
 
 CHAIN = {"b1": set[str](), "b2": {"b1"}, "b3": {"b2"}}
 GRAPH = {"parse": set[str](), "train@a": {"parse"}, **CHAIN, "train@b": set[str]()}
@@ -49,3 +49,11 @@ def test_no_more_than_so_many_stages_run_at_once_and_none_before_its_needs() -> 
 
 def test_what_may_not_start_any_more_and_what_needs_it_are_left_out() -> None:
     assert list(run_all(CHAIN, lambda stage: None if stage == "b2" else ended(stage), 2)) == ["b1", "b3"]
+
+
+def test_the_seconds_of_all_stages_are_those_of_the_schedule() -> None:
+    # One at once: 1 + 10 + 10 + 3. Two: parse and train@b begin, then train@a; the chain follows at 10. Many: 11.
+    assert [makespan(GRAPH, jobs, seconds) for jobs in (1, 2, 9)] == [24, 13, 11]
+    assert makespan({}, 2, seconds) == 0
+    # What has ended is not waited for.
+    assert makespan({"train@a": {"parse"}}, 1, seconds) == 10
