@@ -107,8 +107,8 @@ def load_cluster() -> Cluster:
 
     Raises:
         MissingError: there is no local.yaml.
-        ConfigError: it is not YAML, has an unknown key or a wrong value, or its scheduler is missing or not used; or
-            scripts of jobs cannot name the present folder.
+        ConfigError: it is not YAML, has an unknown key or stage or a wrong value, or its scheduler is missing or not
+            used; or scripts of jobs cannot name the present folder.
     """
     if not LOCAL.exists():
         raise MissingError("is missing, so that the cluster is not known", where=LOCAL, remedy="docs/scale.md has one")
@@ -118,6 +118,9 @@ def load_cluster() -> Cluster:
             "is the address of a Dask scheduler: needed with system: dask, and with no other",
             where=f"{LOCAL.name}: cluster.scheduler",
         )
+    kinds = load_yaml(Path("dvc.yaml"))["stages"]
+    if unknown := next((name for name in cluster.stages if name.partition("@")[0] not in kinds), None):
+        raise ConfigError.unknown("stage", unknown, kinds, where=f"{LOCAL.name}: cluster.stages")
     if cluster.host is not None:
         _require_own(cluster.host, f"{LOCAL.name}: cluster.host")
     if cluster.scheduler is None and (odd := re.search(r"[^\w@%+=:,./-]", str(Path.cwd()))):

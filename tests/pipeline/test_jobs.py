@@ -190,6 +190,7 @@ def test_the_entry_of_a_stage_goes_before_that_of_its_kind_and_hours_follow_from
         ({"system": "slurm", "host": "192.0.2.1"}, "cluster.host: '192.0.2.1' is no address of this machine"),
         ({"system": "slurm", "stages": {"last": {"memory": "much"}}}, "cluster.stages.last: memory"),
         ({"system": "slurm", "stages": {"last": {"core": 2}}}, "unknown key 'core'"),
+        ({"system": "slurm", "stages": {"lst@x": {}}}, "cluster.stages: unknown stage 'lst@x'; allowed: first, last"),
     ],
 )
 def test_a_mistake_in_local_yaml_is_one_line_before_anything_runs(
