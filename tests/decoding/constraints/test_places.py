@@ -78,18 +78,25 @@ def with_tones_of_rhymes(format_: Format) -> Format:
 
 
 def walk(
-    data: st.DataObject, format_: Format, vocabulary: VerseVocabulary, decoder: VerseDecoder, books: DrawnBooks
+    data: st.DataObject,
+    format_: Format,
+    vocabulary: VerseVocabulary,
+    decoder: VerseDecoder,
+    books: DrawnBooks,
+    *,
+    distinct: bool,
 ) -> None:
     """Write a random text; at each place both allow the same words.
 
-    The words of a letter differ for a frame. For our own models, whose vocabularies may have few words of a sound, they
-    do so if they can: a word is repeated if no other fits. So the automaton is made without this rule, and it is added.
+    The words of a letter differ in a frame. In our own models, whose vocabularies may have few words of a sound, they
+    do so if they can: a word is repeated if no other fits. Without `distinct`, the automaton is made without the first
+    rule, and the second is added.
     """
     sounds = Sounds("zh", decoder.book, decoder.by_tone, books)
     rule, tokenizer = verse_constraint(decoder, vocabulary, books), characters([*vocabulary.words, "\n"])
     batch = VerseData.of([""], [frame_of(format_, vocabulary, sounds)], vocabulary).batch(np.arange(1), View())
     try:
-        plan = plan_of(format_ if decoder.tone else with_tones_of_rhymes(format_), sounds, distinct=False)
+        plan = plan_of(format_ if decoder.tone else with_tones_of_rhymes(format_), sounds, distinct=distinct)
     except ConfigError:  # a word and its repetition want different things, as in no tune
         return
     try:
@@ -107,7 +114,7 @@ def walk(
             tokenizer.convert_ids_to_tokens(i)
             for i in (~processor.mask(tuple(ids), len(tokenizer))).nonzero().flatten().tolist()
         }
-        if place.letter and not place.given:
+        if place.letter and not place.given and not distinct:
             letter = plan.letters[place.letter]
             used = letter.given | {written[index] for index in letter.places if index < len(written)}
             of_frame = of_frame - used or of_frame
@@ -137,4 +144,24 @@ def test_a_model_s_constraint_allows_what_the_automaton_of_the_frame_allows(
         format_ = data.draw(formats("".join(words), Sounds("zh", book, decoder.by_tone, books)))
     except ConfigError:  # given words contradict each other or their tones
         assume(False)
-    walk(data, format_, VerseVocabulary((*MARKS, *words), "zh", 6, 16), decoder, books)
+    walk(data, format_, VerseVocabulary((*MARKS, *words), "zh", 6, 16), decoder, books, distinct=False)
+
+
+#: Each sound has words for all places of a letter, and one to spare; every fourth word has both tones.
+AMPLE = DrawnBooks(
+    {
+        chr(0x4E00 + n): frozenset([CILIN[n % 5], CILIN[n % 5].replace("平", "仄")] if n % 4 == 0 else [CILIN[n % 5]])
+        for n in range(60)
+    }
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(st.data(), st.sampled_from(["cilin", "pingshui"]), st.booleans())
+def test_with_words_to_spare_rhyme_words_differ_as_the_frame_says(data: st.DataObject, book: Book, tone: bool) -> None:
+    decoder, words = VerseDecoder(mode="frame", marks=True, rhyme=True, tone=tone, book=book), "".join(AMPLE.readings)
+    try:
+        format_ = data.draw(formats(words, Sounds("zh", book, True, AMPLE)))
+    except ConfigError:
+        assume(False)
+    walk(data, format_, VerseVocabulary((*MARKS, *words), "zh", 6, 16), decoder, AMPLE, distinct=True)

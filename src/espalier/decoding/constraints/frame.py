@@ -122,15 +122,10 @@ class FrameConstraint:
             batch, self.vocabulary, self.sounds, marks=self.marks, rhyme=rhyme, rhymes_only=self.rhymes_only
         )
         places = Places.of(plans, frames, self.vocabulary, batch.device)
-        for kind in (kind for kind in range(COPIED) if not self.fits[kind].any()):
-            for plan, time in places.kind.T.eq(kind).nonzero().tolist():
-                tone = TONES[kind]
-                raise unmet(
-                    f"no word of this model has the tone {tone}" if tone else "this model has no word",
-                    places,
-                    plan,
-                    time,
-                )
+        for kind, tone in enumerate(TONES):
+            if not self.fits[kind].any() and (empty := places.kind.T.eq(kind).nonzero().tolist()):
+                what = f"no word of this model has the tone {tone}" if tone else "this model has no word"
+                raise unmet(what, places, *empty[0])
         frame = torch.tensor(frames, device=batch.device)
         return FrameState(0, places, frame, self.bias.to(batch.device), frame.new_empty(len(frames), 0))
 

@@ -17,15 +17,17 @@ from torch import Tensor
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.frames import EITHER
 from espalier.datasets.verse.vocabulary import VerseVocabulary
-from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK
+from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK
 from espalier.frames.plan import Place, Plan
+from espalier.frames.readings import SIGNS
 from espalier.io.errors import ConfigError
 from espalier.verse.sounds import Sounds
 
 #: The kinds of blanks are the tones that they want, numbered as in `Frame.tone`.
-TONES = ("", "平", "仄")
+TONES = ("", *SIGNS)
 #: The kind of a place whose token is the frame's, or that of the place which it repeats.
 COPIED = len(TONES)
+_LINE, _END = Place("\n", word=False), Place(SPECIALS[EOS], word=False)
 
 
 def plans_of(
@@ -45,7 +47,7 @@ def plans_of(
         if source >= 0:
             return Place(source=source)
         if id_ == SEP:
-            return Place("\n", word=False)
+            return _LINE
         blank = id_ >= symbols or (id_ in mark_ids and not marks)
         wanted = TONES[max(tone, EITHER)] if letter >= 0 or not rhymes_only else ""
         name = chr(ord("A") + letter) if letter >= 0 and rhyme else ""
@@ -53,14 +55,14 @@ def plans_of(
 
     copy = batch.copy if batch.copy.shape[1] else torch.full_like(batch.c, -1)
     rows = torch.stack([batch.c, batch.tone, batch.letter, copy], dim=1).cpu().numpy()
-    numbers = dict[bytes, int]()
-    frames = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
+    keys = [row.tobytes() for row in rows]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     plans = []
-    for number in range(len(numbers)):
-        row = rows[frames.index(number)]
+    for key in numbers:
+        row = np.frombuffer(key, rows.dtype).reshape(rows.shape[1:])
         end = int((row[0] == EOS).argmax()) - 1  # the last separator and the end mark are of no line
         plans.append(Plan.of([*map(place, *row[:, :end].tolist())], sounds))
-    return plans, frames
+    return plans, [numbers[key] for key in keys]
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,9 @@ class Places:
     ) -> Self:
         """The places of plans, on a device."""
         width = 2 + max((len(plan.places) for plan in plans), default=0)
-        numbers = defaultdict[Place, int](count().__next__)
-        places = [[*map(numbers.__getitem__, plan.places)] for plan in plans]
-        known = {"": PAD, "\n": SEP}
+        known, numbers = {"": PAD, _LINE.given: SEP, _END.given: EOS}, defaultdict[Place, int](count().__next__)
+        rows = [[*plan.places, _LINE, *[_END] * (width - len(plan.places) - 1)] for plan in plans]
+        of_row = np.array([[*map(numbers.__getitem__, row)] for row in rows])
         compiled = [
             (
                 COPIED if place.given or place.source >= 0 else TONES.index(place.tone),
@@ -99,10 +101,7 @@ class Places:
             )
             for place in numbers
         ]
-        after = range(len(numbers), len(numbers) + 2)
-        ends = [[*row, after[0], *[after[1]] * (width - len(row) - 1)] for row in places]
-        table = np.array([*compiled, (COPIED, SEP, -1), (COPIED, EOS, -1)])[np.array(ends).T]
-        kind, token, source = (on_device(table[..., part], device) for part in range(3))
+        kind, token, source = (on_device(part, device) for part in np.array(compiled).T[:, of_row.T])
         return cls(plans, frames, kind, token, source, (source >= 0).any(1).tolist())
 
 

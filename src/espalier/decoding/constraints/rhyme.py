@@ -1,8 +1,8 @@
 """A constraint for verse that rhymes by a book: all words of a rhyme letter share one rhyme group.
 
 A word with several readings rhymes by any reading that has the tone of its place. Each letter therefore keeps a set of
-possible groups: at first the groups with a word for each of the letter's places, later those that its words so far
-share.
+possible keys (`espalier.frames.readings.Readings`): at first those that its given words leave and that have a word for
+each of its places, later those that its words so far share.
 """
 
 from __future__ import annotations
@@ -85,9 +85,8 @@ class RhymeConstraint:
             return self.frame.mask(state.inside)
         kind, tensors, (letter, case, _) = state.inside.kind, state.classes, state.here
         words, used = tensors["words"].index_select(0, kind), _of(state.used, letter)
-        fits = ((tensors["keys"].index_select(0, case) & _of(state.possible, letter)[:, None]) != 0).any(2) & (
-            words > 0
-        )
+        shared = tensors["keys"].index_select(0, case) & _of(state.possible, letter)[:, None]
+        fits = (shared != 0).any(2) & (words > 0)
         # A word of PAD's class fits nowhere, and used words differ, so that they can be counted.
         spent = fits.gather(1, tensors["of_word"][used]).sum(1) >= (fits * words).sum(1)
         bias = torch.where(fits, 0.0, -torch.inf).gather(1, tensors["of_word"].expand(len(fits), -1))
@@ -120,25 +119,25 @@ class RhymeConstraint:
 
         letters = [[*plan.letters.values()] for plan in places.plans]
         size = max(map(len, letters), default=0)
-        longest = max((len(each.places) + len(each.given) for own in letters for each in own), default=1)
+        longest = max((len(letter.places) + len(letter.given) for own in letters for letter in own), default=1)
         possible = np.zeros((len(letters), size + 1, self.classes.keys.shape[2]), dtype=np.int64)
         possible[:, size, 0] = 1
         used = np.full((len(letters), size + 1, longest), PAD)
         at = list[tuple[int, ...]]()
-        for row, (plan, own) in enumerate(zip(places.plans, letters, strict=True)):
+        for index, (plan, own) in enumerate(zip(places.plans, letters, strict=True)):
             for number, letter in enumerate(own):
                 cases = tuple(case_of(TONES.index(plan.places[time].tone), letter.mixed) for time in letter.places)
                 shared = left(letter.keys, cases)
                 if cases and not shared[-1].any():
-                    raise _no_group(places, row, letter.places[max(int((~shared.any(1)).argmax()) - 1, 0)], letter)
-                possible[row, number] = shared[-1]
+                    raise _no_group(places, index, letter.places[max(int((~shared.any(1)).argmax()) - 1, 0)], letter)
+                possible[index, number] = shared[-1]
                 if letter.given:
-                    used[row, number, -len(letter.given) :] = self.frame.vocabulary.encode(sorted(letter.given))
-                at += zip(letter.places, repeat(row), repeat(number), cases, count())
+                    used[index, number, -len(letter.given) :] = self.frame.vocabulary.encode(sorted(letter.given))
+                at += zip(letter.places, repeat(index), repeat(number), cases, count())
         kind = places.kind.cpu().numpy()
         of_place = np.stack([np.full_like(kind, size), kind, np.zeros_like(kind)])
-        time, row_, *values = np.array(at, dtype=np.int64).reshape(-1, 5).T
-        of_place[:, time, row_] = values
+        time, plan_of, *values = np.array(at, dtype=np.int64).reshape(-1, 5).T
+        of_place[:, time, plan_of] = values
         return of_place, possible, used
 
 

@@ -45,9 +45,9 @@ class SoundClasses:
 
     def given(self, keys: Collection[str] | None) -> Bits:
         """(chunks,) keys as a bit set without the first bit; None for all keys."""
-        sets = _sets([[self.bits[key] for key in self.bits if keys is None or key in keys]], self.keys.shape[2])[0]
-        sets[0] -= 1
-        return sets
+        bits = _sets([[bit for key, bit in self.bits.items() if keys is None or key in keys]], self.keys.shape[2])[0]
+        bits[0] -= 1
+        return bits
 
 
 @lru_cache(maxsize=8)
