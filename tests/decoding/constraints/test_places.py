@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ class DrawnBooks:
 
 @st.composite
 def formats(draw: st.DrawFn, words: str, sounds: Sounds) -> Format:
-    """A format of at most nine words, some of them given, with letters, tones and at most one repeated word."""
+    """A format of at most twelve words, some of them given, with letters, tones and at most one repeated word."""
 
     def text(signs: str, least: int, most: int) -> str:
         return "".join(draw(st.lists(st.sampled_from(signs), min_size=least, max_size=most)))
@@ -62,12 +63,13 @@ def formats(draw: st.DrawFn, words: str, sounds: Sounds) -> Format:
     letters = text("AAAAB.", len(units), len(units))
     count = sum(sign not in MARKS for unit in units for sign in unit)
     tones = text("中平仄", count, count) if sounds.tone else ""
-    copy, source = draw(st.integers(0, count - 1)), draw(st.integers(0, count - 1))
-    copies = ((copy, source),) if source < copy and draw(st.booleans()) else ()
-    if copies and tones:
+    copies = tuple(draw(st.lists(st.sampled_from([*combinations(range(count), 2)]), max_size=1)))
+    for source, copy in copies if tones else ():
         tones = tones[:copy] + tones[source] + tones[copy + 1 :]
     whole = "".join(unit + draw(st.sampled_from("。！")) for unit in units)
-    return parse_format(whole, "zh", letters, tones=tones, copies=copies, sounds=sounds)
+    return parse_format(
+        whole, "zh", letters, tones=tones, copies=tuple((copy, source) for source, copy in copies), sounds=sounds
+    )
 
 
 def with_tones_of_rhymes(format_: Format) -> Format:
