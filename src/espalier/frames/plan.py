@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from espalier.frames.readings import SIGNS, Readings, readings_of
 from espalier.io.errors import ConfigError
@@ -76,35 +76,6 @@ class Plan:
     marks: dict[int, str] = field(default_factory=dict)
     distinct: bool = True
 
-    @classmethod
-    def of(
-        cls,
-        places: Sequence[Place],
-        sounds: Sounds,
-        words: tuple[str, ...] = (),
-        *,
-        exact: bool = True,
-        marks: dict[int, str] | None = None,
-        distinct: bool = True,
-    ) -> Self:
-        """The plan of places, from which its letters follow. Tones that do not count are left out."""
-        of_letter: dict[str, list[int]] = {}
-        for index, place in enumerate(places):
-            if place.letter:
-                of_letter.setdefault(place.letter, []).append(index)
-        mixed = {name for name, own in of_letter.items() if {places[index].tone for index in own} >= {*SIGNS}}
-        if not sounds.tone:  # in ci, those of a rhyme that turns count even so
-            turning = mixed if sounds.by_part(True) else ()
-            places = [
-                place._replace(tone="") if place.tone and place.letter not in turning else place for place in places
-            ]
-        readings = readings_of(sounds)
-        letters = {
-            name: _letter([(index, places[index]) for index in own], name in mixed, readings)
-            for name, own in sorted(of_letter.items())
-        }
-        return cls(tuple(places), letters, sounds, words, exact, marks or {}, distinct)
-
     @property
     def readings(self) -> Readings:
         """The index of the rhyme book."""
@@ -153,7 +124,24 @@ def plan_of(
     for index, place in enumerate(places):
         if count[place.letter] == 1:  # a word that is alone rhymes with itself
             places[index] = place._replace(letter="")
-    return Plan.of(places, sounds, words, exact=exact, marks=marks, distinct=distinct)
+    return Plan(*lettered(places, sounds), sounds, words, exact, marks, distinct)
+
+
+def lettered(places: Sequence[Place], sounds: Sounds) -> tuple[tuple[Place, ...], dict[str, Letter]]:
+    """Places, without the tones that do not count, and their rhyme letters."""
+    own: dict[str, list[int]] = {}
+    for index, place in enumerate(places):
+        if place.letter:
+            own.setdefault(place.letter, []).append(index)
+    mixed = {name for name, indices in own.items() if {places[index].tone for index in indices} >= {*SIGNS}}
+    if not sounds.tone:
+        counting = mixed if sounds.by_part(True) else ()  # level and oblique words share a part, each at its places
+        places = [place._replace(tone="") if place.tone and place.letter not in counting else place for place in places]
+    readings, by_name = readings_of(sounds), sorted(own.items())
+    return tuple(places), {
+        name: _letter([(index, places[index]) for index in indices], name in mixed, readings)
+        for name, indices in by_name
+    }
 
 
 def _repeat(places: list[Place], copy: int, source: int) -> None:

@@ -18,7 +18,7 @@ from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.frames import EITHER
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, SPECIALS, UNK
-from espalier.frames.plan import Place, Plan
+from espalier.frames.plan import Place, Plan, lettered
 from espalier.frames.readings import SIGNS
 from espalier.io.errors import ConfigError
 from espalier.verse.sounds import Sounds
@@ -61,7 +61,7 @@ def plans_of(
     for key in numbers:
         row = np.frombuffer(key, rows.dtype).reshape(rows.shape[1:])
         end = int((row[0] == EOS).argmax()) - 1  # the last separator and the end mark are of no line
-        plans.append(Plan.of([*map(place, *row[:, :end].tolist())], sounds))
+        plans.append(Plan(*lettered([*map(place, *row[:, :end].tolist())], sounds), sounds))
     return plans, [numbers[key] for key in keys]
 
 
