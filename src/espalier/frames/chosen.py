@@ -106,7 +106,7 @@ def chosen(
             if tone and given[source] not in suits:
                 raise ConfigError(f"'{word}' has no tone {tone}", where="repeated", remedy="repeat another word")
     places = tuple(
-        replace(place, given=given.get(index, place.given), letter="") for index, place in enumerate(plan.places)
+        place._replace(given=given.get(index, place.given), letter="") for index, place in enumerate(plan.places)
     )
     return Chosen(replace(plan, places=places, letters={}), found, "".join(given[source] for source in sources))
 

@@ -1,6 +1,7 @@
 """Frames of Chinese verse, compiled: what the rules say becomes a format, and the format a plan.
 
-The format is that of the library (`espalier.verse.format`), from which the constraints of its own models are made too.
+The format is that of the library (`espalier.verse.format`), which is also encoded for its own models; their constraints
+read the plan from its ids.
 """
 
 from __future__ import annotations

@@ -1,12 +1,18 @@
-"""What Chinese verse must satisfy at each of its characters: the compiled form of a frame, for automaton and check."""
+"""What verse must satisfy at each of its places: the compiled form of a frame.
+
+The check, the automaton, and with it processors and grammars, are made of it, and so are the constraints of our own
+models (`espalier.decoding.constraints.places`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
-from espalier.frames.readings import Readings, readings_of
+from espalier.frames.readings import SIGNS, Readings, readings_of
 from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark
 from espalier.verse.format import Format
@@ -17,14 +23,13 @@ from espalier.verse.sounds import Sounds
 PAUSES, STOPS = "，、；：", "。！？"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One character of a text.
+class Place(NamedTuple):
+    """One character of a text, in English one word, mark or line feed.
 
     Attributes:
-        given: the characters that may stand here; "" if any word may: a given word, a mark, or free marks.
+        given: what stands here: a word, a mark or a line feed; where marks are free, all that may; "" if any word may.
         word: whether a word stands here, not a mark or a line feed.
-        tone: the tone that the word wants, 平 or 仄; "" for any.
+        tone: the tone that the word, and its reading that rhymes, must have: 平 or 仄; "" for any.
         letter: the rhyme letter; "" for none.
         source: the place whose word is repeated here; -1 for none.
     """
@@ -100,7 +105,6 @@ def plan_of(
     """
     places, marks = [], {}
     of_word: list[int] = []
-    mixed = format_.mixed_letters if sounds.tone else frozenset()
     asked = format_.asked
     for number, unit in enumerate(format_.units):
         if number:
@@ -113,18 +117,31 @@ def plan_of(
                 continue
             tone, letter = asked[len(of_word)]
             of_word.append(len(places))
-            signed = tone if sounds.tone and tone != "中" else ""
-            places.append(Place("" if token in BLANKS else token, True, signed, letter))
+            places.append(Place("" if token in BLANKS else token, True, tone.replace("中", ""), letter))
     for copy, source in format_.copies:
         _repeat(places, of_word[copy], of_word[source])
-    names = [place.letter for place in places if place.source < 0]
+    count = Counter(place.letter for place in places)
     for index, place in enumerate(places):
-        if place.letter and names.count(place.letter) < 2:  # a word that is alone rhymes with itself
-            places[index] = replace(place, letter="")
-    readings = readings_of(sounds)
-    letters = {name: _letter(name, places, name in mixed, readings) for name in sorted(filter(None, set(names)))}
-    letters = {name: letter for name, letter in letters.items() if names.count(name) > 1}
-    return Plan(tuple(places), letters, sounds, words, exact, marks, distinct)
+        if count[place.letter] == 1:  # a word that is alone rhymes with itself
+            places[index] = place._replace(letter="")
+    return Plan(*lettered(places, sounds), sounds, words, exact, marks, distinct)
+
+
+def lettered(places: Sequence[Place], sounds: Sounds) -> tuple[tuple[Place, ...], dict[str, Letter]]:
+    """Places, without the tones that do not count, and their rhyme letters."""
+    own: dict[str, list[int]] = {}
+    for index, place in enumerate(places):
+        if place.letter:
+            own.setdefault(place.letter, []).append(index)
+    mixed = {name for name, indices in own.items() if {places[index].tone for index in indices} >= {*SIGNS}}
+    if not sounds.tone:
+        counting = mixed if sounds.by_part(True) else ()  # level and oblique words share a part, each at its places
+        places = [place._replace(tone="") if place.tone and place.letter not in counting else place for place in places]
+    readings, by_name = readings_of(sounds), sorted(own.items())
+    return tuple(places), {
+        name: _letter([(index, places[index]) for index in indices], name in mixed, readings)
+        for name, indices in by_name
+    }
 
 
 def _repeat(places: list[Place], copy: int, source: int) -> None:
@@ -137,12 +154,11 @@ def _repeat(places: list[Place], copy: int, source: int) -> None:
     if one.given and other.given and one.given != other.given:
         what = f"'{other.given}' where the tune repeats '{one.given}'"
         raise ConfigError(what, where="format", remedy="give both places the same word, or one of them none")
-    places[source] = replace(one, given=one.given or other.given)
+    places[source] = one._replace(given=one.given or other.given)
     places[copy] = Place(source=source)
 
 
-def _letter(name: str, places: list[Place], mixed: bool, readings: Readings) -> Letter:
-    own = [(index, place) for index, place in enumerate(places) if place.letter == name]
+def _letter(own: Sequence[tuple[int, Place]], mixed: bool, readings: Readings) -> Letter:
     free = tuple(index for index, place in own if not place.given)
     given = [place for _, place in own if place.given]
     for every in (False, True):  # rarer readings of given words count only if no other word rhymes with them

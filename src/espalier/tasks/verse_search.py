@@ -242,7 +242,7 @@ def verse_constraint(
         return frame.MaximumLength(vocabulary, decoder.slack)
     sounds = Sounds(vocabulary.language, decoder.book, decoder.by_tone, books, decoder.rare)
     framed = frame.FrameConstraint(vocabulary, decoder.marks, sounds, rhymes_only=not decoder.tone)
-    return frame.CopyConstraint(rhyme.RhymeConstraint(framed) if decoder.rhyme else framed)
+    return rhyme.RhymeConstraint(framed) if decoder.rhyme else framed
 
 
 def text_of(ids: Sequence[int], vocabulary: VerseVocabulary, format_: Format | None = None) -> str:

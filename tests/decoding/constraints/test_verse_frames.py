@@ -311,7 +311,7 @@ def start_of(text: str, rhyme: str, tones: str, words: str) -> None:
             "AA",
             "仄平平",
             "高动",
-            "unit 2, word 2: no word of this model has the tone 平 and rhymes with the li",
+            "unit 1, word 1: no word of this model has the tone 仄 and rhymes with the literals",
         ),
     ],
 )

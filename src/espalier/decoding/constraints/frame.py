@@ -1,9 +1,8 @@
-"""Constraints for verse without rhyme: bounded length, the tokens and tones of a frame, and repeated lines."""
+"""Constraints for verse without rhyme: bounded length; the tokens, tones and repeated lines of a frame."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,8 +10,7 @@ from torch import Tensor
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
-from espalier.decoding.constraints.constraint import Constraint
-from espalier.decoding.constraints.places import COPIED, SIGN_OF, Places, as_bias, fitting, unmet
+from espalier.decoding.constraints.places import COPIED, TONES, Places, as_bias, fitting, plans_of, unmet
 from espalier.verse.sounds import Sounds
 
 
@@ -58,19 +56,21 @@ class FrameState:
     """The current place of a batch of prefixes.
 
     Attributes:
-        places: the places of the frames.
-        frame: (prefixes,) index of each prefix's frame.
+        places: the places of the plans.
+        frame: (prefixes,) index of the plan of each prefix's frame.
         bias: (kinds, text size) 0 for words that fit a kind of place, -inf for others.
+        written: (prefixes, time) the tokens so far, if any frame repeats one; else (prefixes, 0).
     """
 
     time: int
     places: Places
     frame: Tensor
     bias: Tensor
+    written: Tensor
 
     def select(self, index: Tensor) -> FrameState:
         """The rows `index`."""
-        return replace(self, frame=self.frame[index])
+        return replace(self, frame=self.frame[index], written=self.written[index])
 
     @property
     def place(self) -> int:
@@ -84,12 +84,16 @@ class FrameState:
 
     @property
     def token(self) -> Tensor:
-        """(prefixes,) token to copy from the frame; `PAD` at blanks."""
-        return self.places.token[self.place].index_select(0, self.frame)
+        """(prefixes,) token to copy from the frame, or from the place that is repeated; `PAD` at blanks."""
+        token = self.places.token[self.place].index_select(0, self.frame)
+        if not self.places.repeats[self.place]:
+            return token
+        source = self.places.source[self.place].index_select(0, self.frame)
+        return torch.where(source < 0, token, self.written.gather(1, source.clamp(min=0)[:, None])[:, 0])
 
 
 class FrameConstraint:
-    """Copy the frame's own tokens, and fill its blanks with words of the required tone.
+    """Copy the frame's own tokens and the words that it repeats, and fill its blanks with words of the required tone.
 
     Args:
         marks: whether marks of the frame are copied; else they are blanks.
@@ -105,25 +109,25 @@ class FrameConstraint:
         self.fits = fitting(vocabulary, marks, self.sounds)
         self.bias = as_bias(self.fits)
 
-    def start(self, batch: VerseBatch) -> FrameState:
+    def start(self, batch: VerseBatch, *, rhyme: bool = False) -> FrameState:
         """The state at the first place of all frames.
+
+        Args:
+            rhyme: whether the plans of the frames have their rhyme letters.
 
         Raises:
             ConfigError: no word of the vocabulary fits a place.
         """
-        marks = None if self.marks else self.vocabulary.mark_ids
-        places = Places.of(batch, self.vocabulary.text_size, marks, self.sounds.tone, rhymes_only=self.rhymes_only)
-        empty = [kind for kind in range(COPIED) if not self.fits[kind].any()]
-        for kind in empty:
-            for row, time in places.kind.T.eq(kind).nonzero().tolist():
-                what = (
-                    "this model has no word"
-                    if kind not in SIGN_OF
-                    else f"no word of this model has the tone {SIGN_OF[kind]}"
-                )
-                raise unmet(what, batch, row, time)
-        rows = torch.arange(len(batch), device=batch.device)
-        return FrameState(0, places, rows, self.bias.to(batch.device))
+        plans, frames = plans_of(
+            batch, self.vocabulary, self.sounds, marks=self.marks, rhyme=rhyme, rhymes_only=self.rhymes_only
+        )
+        places = Places.of(plans, frames, self.vocabulary, batch.device)
+        for kind, tone in enumerate(TONES):
+            if not self.fits[kind].any() and (empty := places.kind.T.eq(kind).nonzero().tolist()):
+                what = f"no word of this model has the tone {tone}" if tone else "this model has no word"
+                raise unmet(what, places, *empty[0])
+        frame = torch.tensor(frames, device=batch.device)
+        return FrameState(0, places, frame, self.bias.to(batch.device), frame.new_empty(len(frames), 0))
 
     def mask(self, state: FrameState) -> Tensor:
         """(prefixes, text size) 0 for words that fit a blank and for the frame's own token, -inf for others."""
@@ -132,66 +136,12 @@ class FrameConstraint:
 
     def advance(self, tokens: Tensor, state: FrameState) -> FrameState:
         """The state at the next place."""
-        return replace(state, time=state.time + 1)
+        repeats = any(state.places.repeats)
+        written = torch.cat([state.written, tokens[:, None]], dim=1) if repeats else state.written
+        return replace(state, time=state.time + 1, written=written)
 
 
 def copied(bias: Tensor, kind: Tensor, token: Tensor) -> Tensor:
     """Allow the frame's own token where it is copied. `bias` is changed in place."""
     own = torch.where(kind == COPIED, 0.0, -torch.inf)  # at blanks the token is PAD, which never fits
     return bias.scatter_(1, token[:, None], own[:, None])
-
-
-@dataclass
-class CopyState:
-    """The state of a batch of prefixes.
-
-    Attributes:
-        inside: the state of the other constraints.
-        source: (time, frames) the place that is repeated at each place, -1 for none.
-        repeats: for each time whether any frame repeats a word there.
-        frame: (prefixes,) index of each prefix's frame.
-        written: (prefixes, length) the tokens so far.
-    """
-
-    inside: Any
-    source: Tensor
-    repeats: list[bool]
-    frame: Tensor
-    written: Tensor
-
-    def select(self, index: Tensor) -> CopyState:
-        """The rows `index`."""
-        inside = self.inside.select(index)
-        return replace(self, inside=inside, frame=self.frame[index], written=self.written[index])
-
-
-class CopyConstraint:
-    """Like another constraint; in addition, words are repeated where the frames repeat them (`Frame.copy`).
-
-    The other constraint asks nothing of repeated places, and their sources satisfy what is asked for at either.
-    """
-
-    def __init__(self, inside: Constraint[VerseBatch, Any]) -> None:
-        self.inside = inside
-
-    def start(self, batch: VerseBatch) -> CopyState:
-        """The state before the first token."""
-        source = batch.copy.T.contiguous()
-        rows = torch.arange(len(batch), device=batch.device)
-        written = torch.empty(len(batch), 0, dtype=torch.long, device=batch.device)
-        return CopyState(self.inside.start(batch), source, (source >= 0).any(1).tolist(), rows, written)
-
-    def mask(self, state: CopyState) -> Tensor:
-        """(prefixes, text size) the mask of the other constraint; at repeated places, of the repeated word alone."""
-        mask, time = self.inside.mask(state.inside), state.written.shape[1]
-        if time >= len(state.repeats) or not state.repeats[time]:
-            return mask
-        source = state.source[time].index_select(0, state.frame)
-        word = state.written.gather(1, source.clamp(min=0)[:, None])
-        alone = torch.full_like(mask, -torch.inf).scatter_(1, word, 0.0)
-        return torch.where(source[:, None] >= 0, alone, mask)
-
-    def advance(self, tokens: Tensor, state: CopyState) -> CopyState:
-        """The state after one more token."""
-        written = torch.cat([state.written, tokens[:, None]], dim=1)
-        return replace(state, inside=self.inside.advance(tokens, state.inside), written=written)
