@@ -20,7 +20,7 @@ from markdown_page import PAGES, ROOT, Page, exists, profile
 
 COMMANDS = [(name, command) for name in PAGES for command in Page(name).commands()]
 #: A command that writes texts, or values of a model for a text, in a block that shows its output.
-WRITES = r"(?m)^\$ .*\bespalier (generate|polish|paraphrase|granularity|reply|chat|compose)\b"
+WRITES = r"(?m)^\$ .*\bespalier (generate|polish|paraphrase|granularity|reply|chat|compose|sample)\b"
 
 
 def of(*programs: str) -> list[tuple[str, str]]:

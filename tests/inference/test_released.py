@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from espalier.cli.commands import COMMANDS
 from espalier.cli.models import Models
 from espalier.inference import released
 from espalier.inference.folder import CHECKSUMS, SYSTEM, read_system, verify_checksums
-from espalier.inference.registry import SERVICES
+from espalier.inference.registry import SERVICES, services_of
 from espalier.inference.requests import PairRequest, TemplateRequest, VerseRequest
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
@@ -51,6 +52,18 @@ def test_the_card_has_the_scores_of_the_released_file_beside_trivial_rows(folder
         for metric, value in columns["released"]["scores"].items():
             [cell] = re.findall(rf"^\| `{metric}` \| ([-\d.]+) \|", table, re.M)
             assert float(cell) == pytest.approx(value, abs=0.006)
+
+
+@pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)
+@pytest.mark.filterwarnings("ignore::espalier.inference.writer.InferenceWarning")
+def test_the_calls_that_a_card_shows_answer_one_for_each_service(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    card, names = (folder / "README.md").read_text(encoding="utf-8"), dict[str, Any]()
+    first, load, *calls = re.findall(r"^>>> (.+)$", card, re.M)
+    exec(f"{first}\n{load}", names)
+    assert all(eval(call, names) for call in calls)
+    model = names["model"]
+    assert model.name == folder.name and len(calls) == len(services_of(model.encoding, model.model.config))
 
 
 def test_all_released_models_together_are_small() -> None:
