@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from espalier.corpora.readers import READERS
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.folder import Added, save_system
 from espalier.inference.registry import SERVICES, reads_trees, service, services_of
 from espalier.inference.released import released_for, released_names
-from espalier.inference.requests import Options
+from espalier.inference.requests import SEARCH, Options
 from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
@@ -22,9 +22,6 @@ from pipeline.params.entries import Model, Params
 from pipeline.params.plugins import MODULES
 from pipeline.params.read import load_params, read_yaml
 from pipeline.records.machine import device
-
-#: The settings of decoders that are a search's.
-SEARCH: Final = ("beam", "local", "length_power", "mmi", "top_k", "temperature")
 
 
 def describe(folder: Path, key: str, params: Params, templates: Sequence[Mapping[str, Any]]) -> None:

@@ -6,7 +6,7 @@ Annotations are objects here, not strings, so that they can be read.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
-from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args, get_origin
 
 from espalier.decoding.bounds import (
     CANDIDATES,
@@ -22,6 +22,8 @@ from espalier.io.calls import checked_call, require_range
 
 #: How many of the most frequent templates a text is paraphrased under where none is given.
 TEMPLATES = 3
+#: Options of a search, for which a model has the values of its run in the tables.
+SEARCH: Final = ("beam", "local", "length_power", "mmi", "top_k", "temperature")
 
 
 @dataclass(frozen=True)
