@@ -15,6 +15,7 @@ import espalier
 from espalier.cli.command import Command
 from espalier.cli.commands import COMMANDS
 from espalier.cli.models import Models
+from espalier.frames import Form
 from espalier.inference import released
 from espalier.inference.folder import CHECKSUMS, SYSTEM, read_system, verify_checksums
 from espalier.inference.registry import SERVICES, services_of
@@ -95,6 +96,15 @@ def test_songci_keeps_a_tune_by_its_own_book_without_any_other_file(
     books = open_books(folder / "books.zip")
     variant = books.tunes.variant(tune)
     assert fit_of(re.sub(r"\s", "", poem.text), variant, books.rhyme_books).faults == 0
+
+
+def test_songci_writes_shi_that_keep_their_form() -> None:
+    """Of which it was pre-trained on 117,611: here a 绝句 whose first clause does not rhyme."""
+    model = espalier.load(ROOT / "released/songci", device="cpu")
+    tones = "仄仄平平平仄仄平平仄仄仄平平平平仄仄平平仄仄仄平平仄仄平"
+    poems = model.generate([VerseRequest("7,7。7,7。", rhyme="AA", tones=tones)], book="pingshui", tone=True, n=3)
+    books = open_books(ROOT / "released/songci/books.zip")
+    assert all(Form("七言绝句").check(poem.text.replace("\n", ""), books).kept for poem in poems)
 
 
 def test_the_books_of_songci_are_whole_and_say_their_licence() -> None:
