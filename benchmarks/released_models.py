@@ -28,6 +28,7 @@ COMMANDS: Final = (
     ("reply", "你喜欢吃什么？", "--n", "10"),
     ("compose", "我喜欢炸薯条", "--n", "10"),
     ("compose", "a dog was running in a room", "--n", "10"),
+    ("sample", "--n", "10"),
 )
 
 

@@ -50,7 +50,10 @@ EXAMPLES: Final = {
     ("granularity", "en"): 'granularities(["Where do you live?"])',
     ("compose", "zh"): 'compose(["我喜欢炸薯条"])',
     ("compose", "en"): 'compose(["a dog was running in a room"])',
+    ("sample", "zh"): 'sample(["今天"], seed=1)',
+    ("sample", "en"): 'sample(["the"], seed=1)',
     ("reply", "zh"): 'reply(["你好！"])',
+    ("reply", "en"): 'reply(["Hello!"])',
 }
 #: What the card of a model that learned from texts of a grammar says.
 SYNTHETIC: Final = (

@@ -28,7 +28,7 @@ from pipeline.params.entries import Params, Run
 from pipeline.params.read import free_sources, load_params
 from pipeline.records.artifacts import read_details, read_training
 from pipeline.records.baseline_rows import place_of, row_folder, row_names
-from pipeline.records.systems import added_to
+from pipeline.records.systems import added_to, taken_for
 from pipeline.stages.decode import decoded
 from pipeline.stages.score import outputs_of
 
@@ -72,7 +72,7 @@ def release(key: str, name: str | None = None, *, again: bool = False) -> None:
         trained(key, params)
     with atomic_folder(out) as part:
         whole = part / "whole"  # a new folder, as an export wants it
-        added = replace(added_to(params, key), default_for=model.released_for or model.default_for)
+        added = replace(added_to(params, key), default_for=model.released_for or taken_for(params, key))
         export_system(source, whole, bfloat16=True, hub=True, added=added)
         for file in whole.iterdir():
             shutil.move(file, part / file.name)

@@ -248,7 +248,7 @@ class Model(Preferring):
     seeds: Seeds
     #: Commands and languages ("generate.zh") for which this model is taken when none is named.
     default_for: tuple[str, ...] = ()
-    #: The same for the model when it is released; as `default_for` if it is empty.
+    #: The same for the model when it is released; if it is empty, for what this profile takes it.
     released_for: tuple[str, ...] = ()
     #: Its own defaults of the options of its services, {reply: {beam: 10}}, where they are not those of its run.
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from espalier.corpora.readers import READERS
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.folder import Added, save_system
 from espalier.inference.registry import SERVICES, reads_trees, service, services_of
 from espalier.inference.released import released_for, released_names
-from espalier.inference.requests import Options
+from espalier.inference.requests import SEARCH, Options
 from espalier.inference.system import System, load
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
@@ -22,9 +22,6 @@ from pipeline.params.entries import Model, Params
 from pipeline.params.plugins import MODULES
 from pipeline.params.read import load_params, read_yaml
 from pipeline.records.machine import device
-
-#: The settings of decoders that are a search's.
-SEARCH: Final = ("beam", "local", "length_power", "mmi", "top_k", "temperature")
 
 
 def describe(folder: Path, key: str, params: Params, templates: Sequence[Mapping[str, Any]]) -> None:
@@ -179,7 +176,7 @@ def parser_folder(name: str | None, language: str) -> Path:
 
 
 def find_model(params: Params, method: str, language: str, given: str | None, option: str) -> str:
-    """The given key, else the default for a method and language ("generate.zh"), else the only model.
+    """The given key, else that of the model that is taken if none is named.
 
     Args:
         option: name of the option that gives the key.
@@ -188,17 +185,9 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
         ConfigError: the model does not exist, or does not serve the method.
     """
     if given is None:
-        given = default_for(params, method, language)
+        given = _unnamed(params, method, language)
     if given is None:
-        fitting = [
-            key
-            for key, model in params.models.items()
-            if SERVICES[method].fits(model.encoding, model.network)
-            and params.corpora[corpus_of(params, key)].language == language
-        ]
-        if len(fitting) == 1:
-            return fitting[0]
-        default = released_for(method, language)
+        fitting, default = _serving(params, method, language), released_for(method, language)
         others = [f"--model {default.name}"] if default else []
         others += [f"--profile {name}" for name in profiles_with(f"{method}.{language}") if name != params.profile]
         raise ConfigError(
@@ -222,6 +211,31 @@ def find_model(params: Params, method: str, language: str, given: str | None, op
 def default_for(params: Params, method: str, language: str) -> str | None:
     """The model marked as the default for a method and language."""
     return next((key for key, model in params.models.items() if f"{method}.{language}" in model.default_for), None)
+
+
+def taken_for(params: Params, key: str) -> tuple[str, ...]:
+    """The methods and languages for which commands take a model if none is named."""
+    model, language = params.models[key], params.corpora[corpus_of(params, key)].language
+    own = services_of(model.encoding, model.network)
+    return tuple(f"{name}.{language}" for name in own if _unnamed(params, name, language) == key)
+
+
+def _unnamed(params: Params, method: str, language: str) -> str | None:
+    """The default for a method and language, else the only model that serves them."""
+    if default := default_for(params, method, language):
+        return default
+    fitting = _serving(params, method, language)
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _serving(params: Params, method: str, language: str) -> list[str]:
+    """The models that serve a method in a language."""
+    return [
+        key
+        for key, model in params.models.items()
+        if SERVICES[method].fits(model.encoding, model.network)
+        and params.corpora[corpus_of(params, key)].language == language
+    ]
 
 
 def profiles_with(default: str) -> list[str]:

@@ -56,4 +56,4 @@ def test_every_option_of_the_command_is_in_its_table() -> None:
     options = {name for each in command.params for name in each.opts if name.startswith("--")}
     rows = {key_of(row["option"]): row[""] for row in table("option")}
     assert {*rows} == options - {"--help"} and f"at most {DRAWN} texts" in rows["--out"]
-    assert rows["--beam"] == str(GranularityOptions.beam)
+    assert rows["--beam"] == f"the model's own, else {GranularityOptions.beam}"

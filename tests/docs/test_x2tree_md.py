@@ -132,8 +132,8 @@ def test_the_beams_of_the_commands_are_those_that_the_page_names() -> None:
     from espalier.inference.requests import ReplyOptions
 
     rows = {key_of(row["option"]): row[""] for row in table("option", "of")}
-    assert rows["--beam"].endswith(f"default {ReplyOptions.beam}")
-    assert rows["--local"].endswith(f"default {LOCAL}")
+    assert rows["--beam"].endswith(f"default: the model's own, else {ReplyOptions.beam}")
+    assert rows["--local"].endswith(f"default: the model's own, else {LOCAL}")
 
 
 # --- Data ------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,10 @@ import espalier
 from espalier.cli.command import Command
 from espalier.cli.commands import COMMANDS
 from espalier.cli.models import Models
+from espalier.frames import Form
 from espalier.inference import released
 from espalier.inference.folder import CHECKSUMS, SYSTEM, read_system, verify_checksums
-from espalier.inference.registry import SERVICES
+from espalier.inference.registry import SERVICES, services_of
 from espalier.inference.requests import PairRequest, TemplateRequest, VerseRequest
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
@@ -53,6 +55,18 @@ def test_the_card_has_the_scores_of_the_released_file_beside_trivial_rows(folder
             assert float(cell) == pytest.approx(value, abs=0.006)
 
 
+@pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)
+@pytest.mark.filterwarnings("ignore::espalier.inference.writer.InferenceWarning")
+def test_the_calls_that_a_card_shows_answer_one_for_each_service(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    card, names = (folder / "README.md").read_text(encoding="utf-8"), dict[str, Any]()
+    first, load, *calls = re.findall(r"^>>> (.+)$", card, re.M)
+    exec(f"{first}\n{load}", names)
+    assert all(eval(call, names) for call in calls)
+    model = names["model"]
+    assert model.name == folder.name and len(calls) == len(services_of(model.encoding, model.model.config))
+
+
 def test_all_released_models_together_are_small() -> None:
     assert sum(file.stat().st_size for file in (ROOT / "released").rglob("*") if file.is_file()) < 60e6
 
@@ -82,6 +96,15 @@ def test_songci_keeps_a_tune_by_its_own_book_without_any_other_file(
     books = open_books(folder / "books.zip")
     variant = books.tunes.variant(tune)
     assert fit_of(re.sub(r"\s", "", poem.text), variant, books.rhyme_books).faults == 0
+
+
+def test_songci_writes_shi_that_keep_their_form() -> None:
+    """Of which it was pre-trained on 117,611: here a 绝句 whose first clause does not rhyme."""
+    model = espalier.load(ROOT / "released/songci", device="cpu")
+    tones = "仄仄平平平仄仄平平仄仄仄平平平平仄仄平平仄仄仄平平仄仄平"
+    poems = model.generate([VerseRequest("7,7。7,7。", rhyme="AA", tones=tones)], book="pingshui", tone=True, n=3)
+    books = open_books(ROOT / "released/songci/books.zip")
+    assert all(Form("七言绝句").check(poem.text.replace("\n", ""), books).kept for poem in poems)
 
 
 def test_the_books_of_songci_are_whole_and_say_their_licence() -> None:

@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from espalier.cli.command import Command
+from espalier.cli.commands import COMMANDS
 from espalier.inference.folder import read_system
 from espalier.inference.registry import SERVICES, services_of
+from espalier.inference.requests import SEARCH
 from pipeline import layout
 from pipeline.params.read import load_params
 from pipeline.records.systems import options_of
 
 ROOT = Path(__file__).resolve().parents[2]
+OWN = "the model's own, else "
 PROFILES = {"nursery": ROOT, "small": ROOT / "profiles/small", "paper": ROOT / "profiles/paper"}
 
 
@@ -53,6 +57,15 @@ def test_replies_of_the_profile_small_have_the_length_penalty_and_the_rank_chose
     assert options_of(params, "x2tree_encdec") == {"reply": {"beam": 10, "length_power": 0.75, "mmi": 0.0}}
     assert options_of(params, "guig_tg") == {"paraphrase": {"beam": 8, "length_power": 1.0}}
     assert options_of(params, "songnet")["generate"] == {"top_k": 32, "temperature": 1.0, "beam": 0}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_says_which_defaults_are_the_model_s_own(command: type[Command]) -> None:
+    helps = {each.name: each.annotation.__metadata__[0].help for each in command.parameters()}
+    for field in fields(command.options):
+        if field.name in helps and field.default not in (None, False, ""):
+            said = f"[default: {'' if field.name not in SEARCH else OWN}{field.default}]"
+            assert helps[field.name].endswith(said)
 
 
 @pytest.mark.parametrize("folder", sorted((ROOT / "released").iterdir()), ids=lambda folder: folder.name)

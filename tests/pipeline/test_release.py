@@ -80,6 +80,21 @@ def test_a_released_model_is_loaded_by_its_name_and_measured_again_without_the_p
     assert "## Limits\n\nIt knows *ten* poems.\n" in (place / "songnet/README.md").read_text(encoding="utf-8")
 
 
+def test_a_released_model_is_taken_for_what_its_profile_takes_it_for_unless_its_entry_says_other(
+    project: Path, cli: Cli, edit: Edit, place: Path
+) -> None:
+    """Commands take the only model of dialogue without being told; there are two of verse."""
+    edit(project / "params.yaml", "models.grower.default_for", [])
+    edit(project / "params.yaml", "models.songnet.default_for", ["polish.zh"])
+    for key, taken in (("grower", ["reply.zh"]), ("songnet", ["polish.zh"])):
+        answer = cli(project, "release", key)
+        assert answer.status == 0, answer.err
+        assert read(place / key / "system.json")["default_for"] == taken
+    edit(project / "params.yaml", "models.songnet.released_for", ["generate.zh"])
+    assert cli(project, "release", "songnet", "--again").status == 0
+    assert read(place / "songnet/system.json")["default_for"] == ["generate.zh"]
+
+
 def test_a_model_of_a_source_that_is_not_free_is_not_released(
     project: Path, cli: Cli, refused: Refuse, edit: Edit, place: Path
 ) -> None:

@@ -288,20 +288,24 @@ def test_ctrl_c_ends_a_chat_cleanly(talk: Path, cli: Cli, monkeypatch: pytest.Mo
     assert (answer.status, answer.out, answer.err) == (0, "", "")
 
 
-def test_a_terminal_is_given_a_prompt(talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = list[str]()
+@pytest.mark.parametrize(("last", "after"), [(None, "\n"), ("quit", ""), ("exit", "")], ids=["Ctrl-D", "quit", "exit"])
+def test_a_terminal_is_given_a_prompt_until_its_chat_ends(
+    talk: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, last: str | None, after: str
+) -> None:
+    asked, typed = list[str](), iter([POST, last, "more"])
 
     def line(prompt: str) -> str:
         asked.append(prompt)
-        if len(asked) > 1:
+        if (post := next(typed)) is None:
             raise EOFError
-        return POST
+        return post
 
+    reply = cli(talk, "reply", POST).out
     monkeypatch.setattr("builtins.input", line)
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
     answer = cli(talk, "chat")
-    assert asked == ["> ", "> "] and answer.out.endswith("\n\n") and answer.err == ""
+    assert asked == ["> ", "> "] and (answer.status, answer.out, answer.err) == (0, reply + after, "")
 
 
 @pytest.mark.parametrize(

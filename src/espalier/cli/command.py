@@ -20,7 +20,7 @@ import typer
 from espalier.cli.models import absolute, model_names, models
 from espalier.cli.requests import are_all, as_options, looked_at, read_requests
 from espalier.cli.streams import QUIET
-from espalier.inference.requests import Options, described, require_options
+from espalier.inference.requests import SEARCH, Options, described, require_options
 from espalier.inference.writer import MAX_TEXTS, InferenceWarning
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.registry import imported
@@ -71,7 +71,7 @@ def parameter(
     repeated = is_repeated(kind)
     flag = flag_of(name, repeated=repeated)
     if isinstance(default, str | int | float) and default is not False and default != "":
-        text += f"  [default: {default}]"
+        text += f"  [default: {default}]" if name not in SEARCH else f"  [default: the model's own, else {default}]"
     types: tuple[Any, ...] = (bool, int, float, Path, Language)
     given: Any = list[str] if repeated else next((each for each in types if each in (kind, *get_args(kind))), str)
     info = typer.Argument(help=text, **more) if argument else typer.Option(flag, *short, help=text, **more)

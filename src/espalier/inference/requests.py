@@ -6,7 +6,7 @@ Annotations are objects here, not strings, so that they can be read.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
-from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args, get_origin
 
 from espalier.decoding.bounds import (
     CANDIDATES,
@@ -22,6 +22,8 @@ from espalier.io.calls import checked_call, require_range
 
 #: How many of the most frequent templates a text is paraphrased under where none is given.
 TEMPLATES = 3
+#: Options of a search, for which a model has the values of its run in the tables.
+SEARCH: Final = ("beam", "local", "length_power", "mmi", "top_k", "temperature")
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,10 @@ Beams = Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}.", 1, 
 Best = Annotated[int, Option("The number of texts, the best of the search; at most the number of beams.", 1, MAX_BEAM)]
 _POWER = "Log-probabilities are divided by the length to this power; above 0 favours longer texts; at most"
 LengthPower = Annotated[float, Option(f"{_POWER} {MAX_LENGTH_POWER:g}.", 0, MAX_LENGTH_POWER)]
-_GROUPS = f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; default: 6."
+_GROUPS = (
+    f"The groups of children that are kept for each leaf of a tree, at most {MAX_BEAM:,}; "
+    "default: the model's own, else 6."
+)
 _MMI = "Rank the beams' replies by log p(reply | post) - this * log p(reply), against what fits any post"
 _CANDIDATES = "With strict: the number of candidates, from two beams and samples beyond them"
 Candidates = Annotated[int | None, Option(f"{_CANDIDATES}; default: {CANDIDATES}.", 1, MAX_CANDIDATES)]

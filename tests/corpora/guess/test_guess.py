@@ -186,6 +186,7 @@ def test_the_longest_list_inside_a_file_has_its_rows() -> None:
         ),
         ("a.csv", "id,label\n1,2\n", "which of the fields id, label are texts cannot be told"),
         ("a.csv", "text\n", "no rows below the names of fields"),
+        ("a.tsv", "source\ttarget\nso it is\n", "2 names of fields in row 1, 1 in row 2; give each row as many"),
         ("a.csv", "", r"a\.csv: no rows"),
         ("a.csv", 'text\n"so it is\n', r"a\.csv, row 2: not valid CSV"),
         pytest.param(

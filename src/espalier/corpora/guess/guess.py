@@ -186,7 +186,10 @@ def _table(rows: Sequence[Sequence[str]]) -> tuple[Fields, list[str]]:
     names = list(rows[0]) if header else [*map(str, range(width))]
     whole = [row for row in rows[header:] if len(row) == len(names)]
     if not whole:
-        raise DataError("no rows below the names of fields", file="new corpus", remedy="give rows")
+        if not (below := rows[1:]):
+            raise DataError("no rows below the names of fields", file="new corpus", remedy="give rows")
+        what, remedy = f"{len(names)} names of fields in row 1, {len(below[0])} in row 2", "give each row as many"
+        raise DataError(what, file="new corpus", remedy=remedy)
     names = [name.strip() for name in names]
     values = {name: [row[place] for row in whole] for place, name in enumerate(names)}
     found = fields_of(values)
