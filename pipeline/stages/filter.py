@@ -19,7 +19,7 @@ import numpy.typing as npt
 from espalier.cli.progress import counted, say
 from espalier.corpora.filters import Verdicts, require, verdicts, why_none
 from espalier.corpora.leakage import leakage_between
-from espalier.corpora.record_tables import filled_columns, filled_rows, schema_of, set_aside
+from espalier.corpora.record_tables import filled_columns, filled_rows, joined_sides, schema_of, set_aside
 from espalier.corpora.records import (
     RECORDS,
     Quarantined,
@@ -83,7 +83,8 @@ class Parsed(NamedTuple):
         start, reasons = 0, np.array(found.reasons, dtype=object)
         for chunk in self.chunks(["id", *self.kind.sides]):
             codes = found.codes[start : start + chunk.num_rows]
-            yield set_aside(chunk.filter(codes != 0), self.kind, reasons[codes[codes != 0]])
+            failed = chunk.filter(codes != 0)
+            yield set_aside(failed, "filter", reasons[codes[codes != 0]], joined_sides(failed, self.kind))
             start += chunk.num_rows
 
     def present(self, names: Sequence[str]) -> list[str]:
