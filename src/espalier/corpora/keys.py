@@ -19,8 +19,8 @@ NO_KEY: Final = 0
 _BLOCK: Final = 1 << 16
 
 
-def key_of(*values: str) -> int:
-    """The key of a text, or of several. It is never `NO_KEY`."""
+def key_of(*values: str | bytes) -> int:
+    """The key of a text or other bytes, or of several. It is never `NO_KEY`."""
     return int.from_bytes(hashlib.blake2b(repr(values).encode(), digest_size=8).digest(), "little") or 1
 
 

@@ -50,7 +50,8 @@ def read_chunks(
     """The rows of a table in their order, at most `rows` at a time. Arguments and errors are those of `read_table`."""
     require_columns(path, table_columns(path), [*(columns or ()), *required])
     try:
-        file = pq.ParquetFile(path, buffer_size=_BUFFER)
+        # Buffering ahead would read all row groups into memory.
+        file = pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
         for batch in file.iter_batches(rows, columns=None if columns is None else list(columns)):
             yield pa.Table.from_batches([batch])
     except (pa.ArrowException, OSError) as error:
