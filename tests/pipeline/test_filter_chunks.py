@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,8 +63,13 @@ def outputs(
         return error
     finally:
         del os.environ["ESPALIER_CHUNK_ROWS"]
+    return written()
+
+
+def written() -> dict[str, bytes]:
+    """The bytes of the corpus, its metrics and its details."""
     files = [*layout.corpus("tiny").iterdir(), layout.details("corpora", "tiny"), layout.metrics("corpora", "tiny")]
-    return {file.name: file.read_bytes() for file in files} | {"details": files[-2].read_bytes()}
+    return {"/".join(file.parts[-3:]): file.read_bytes() for file in files}
 
 
 @st.composite
@@ -151,8 +159,28 @@ def test_a_stage_that_fails_between_chunks_leaves_the_old_corpus(
     monkeypatch.setattr(stage.Counts, "add", add)
     with pytest.raises(KeyboardInterrupt):
         outputs(rows[:5], [], entry, chunk)
-    files = [*layout.corpus("tiny").iterdir(), layout.details("corpora", "tiny"), layout.metrics("corpora", "tiny")]
-    assert {file.name: file.read_bytes() for file in files} | {"details": files[-2].read_bytes()} == before
+    assert written() == before
+    assert [file.name for file in layout.corpus("tiny").parent.iterdir()] == ["tiny"]
+
+
+def test_a_stage_that_is_killed_between_chunks_leaves_the_old_corpus_and_the_next_run_no_rest(here: Path) -> None:
+    rows: list[Record] = [
+        Pair(id=str(number), origin="o", language="en", source=f"s{number}", target="t") for number in range(9)
+    ]
+    entry = corpus("en", "paraphrase_en")
+    before = outputs(rows, [], entry, "1")
+    write_table(layout.parsed("tiny") / "records.parquet", table_of(rows[:5], Pair))
+    code = (
+        "import os, signal; from pipeline.stages import filter as stage\n"
+        "stage.Counts.add = lambda self, split, rows: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "stage.run('tiny')"
+    )
+    paths = os.pathsep.join([str(layout.ROOT), str(layout.ROOT / "src")])
+    environment = {**os.environ, "PYTHONPATH": paths, "ESPALIER_CHUNK_ROWS": "1"}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, timeout=120).returncode == -signal.SIGKILL
+    assert written() == before
+    assert len([*layout.corpus("tiny").parent.iterdir()]) == 2
+    assert isinstance(outputs(rows[:5], [], entry, "1"), dict)
     assert [file.name for file in layout.corpus("tiny").parent.iterdir()] == ["tiny"]
 
 
