@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from espalier.corpora.keys import Keys, key_array, key_of
+from espalier.corpora.keys import NO_KEY, Keys, key_array, key_of
 from espalier.corpora.records import Record, Verse
 from espalier.text.language import Language, tokens_of
 from espalier.verse.text import pattern_of, units_of
@@ -73,22 +73,25 @@ def leakage_between(splits: Mapping[str, Read], record_type: type[Record]) -> di
     names = ["language", *record_type.sides, *of_verse]
     compared = {split: _joined([*_keys(read(names), ways, record_type)], ways)
                 for split, read in splits.items() if split != "train"}  # fmt: skip
-    wanted = {how: np.unique(np.concatenate([np.zeros(0, np.uint64), *(of[how][1] for of in compared.values())]))
+    # With a key that no row has, which stands for all that are not wanted.
+    wanted = {how: np.unique(np.concatenate([key_array([NO_KEY]), *(of[how][1] for of in compared.values())]))
               for how in ways}  # fmt: skip
     known = {split: {how: np.isin(wanted[how], of[how][1]) for how in ways} for split, of in compared.items()}
     if "train" in splits:
         known["train"] = {how: np.zeros(len(keys), dtype=bool) for how, keys in wanted.items()}
         for chunk in _keys(splits["train"](names), ways, record_type):
             for how, (_, keys) in chunk.items():
-                common = np.intersect1d(keys, wanted[how])
-                known["train"][how][np.searchsorted(wanted[how], common)] = True
-    counts = dict[str, int]()
-    for split, other in PAIRS:
-        for how in ways:
-            rows, keys = compared[split][how] if split in compared and other in known else _NONE
-            alike = known[other][how][np.searchsorted(wanted[how], keys)] if len(keys) else np.zeros(0, dtype=bool)
-            counts[f"{split}_{other}_{how}"] = len(np.unique(rows[alike]))
-    return counts
+                places = np.searchsorted(wanted[how], keys)
+                places[places == len(wanted[how])] = 0
+                known["train"][how][places[wanted[how][places] == keys]] = True
+
+    def alike(split: str, other: str, how: str) -> int:
+        if split not in compared or other not in known:
+            return 0
+        rows, keys = compared[split][how]
+        return len(np.unique(rows[known[other][how][np.searchsorted(wanted[how], keys)]]))
+
+    return {f"{split}_{other}_{how}": alike(split, other, how) for split, other in PAIRS for how in ways}
 
 
 def _keys(chunks: Iterable[pd.DataFrame], ways: Mapping[str, Way], record_type: type[Record]) -> Iterator[Found]:

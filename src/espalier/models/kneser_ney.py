@@ -165,7 +165,7 @@ class KneserNey:
 
         Args:
             occurrences: some at a time, (n, parts) histories, parts below `radix` and the nearest first, and (n,)
-                tokens, ids below `size`. At most 100 bytes for each distinct n-gram are in memory.
+                tokens, ids below `size`. For 2 parts about 150 bytes for each distinct n-gram are in memory.
             discounts: 1, or 3 for modified smoothing.
         """
         distinct = _Distinct(parts, size, radix)
