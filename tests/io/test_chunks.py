@@ -47,15 +47,15 @@ def test_chunks_do_not_show_in_the_bytes(tmp_path: Path, rows: list[tuple[str, s
 
 
 def test_row_groups_are_the_same_for_all_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "GROUP_ROWS", 5)
-    monkeypatch.setattr(chunks, "GROUP_BYTES", 10)
-    rows = [(str(n), "x" * size) for n, size in enumerate([1, 1, 1, 1, 1, 9, 30, 1, 4, 4, 0])]
+    monkeypatch.setattr(chunks, "GROUP_ROWS", 3)
+    monkeypatch.setattr(chunks, "GROUP_BYTES", 60)
+    rows = [(str(n), "x" * size) for n, size in enumerate([1, 1, 1, 43, 100, 20, 30, 0])]
     table = table_of(rows)
     made = {size: written(tmp_path / f"{size}.parquet", table, size) for size in (1, 2, 3, 100)}
     assert len(set(made.values())) == 1
     groups = pq.ParquetFile(tmp_path / "2.parquet").metadata
-    # Five rows; ten bytes of text, ids counted; a row larger than a group; and what is left.
-    assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [5, 1, 1, 3, 1]
+    # A row takes 17 bytes and its text: three rows; 60 bytes; a row larger than a group; two rows; what is left.
+    assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [3, 1, 1, 2, 1]
     assert read_table(tmp_path / "2.parquet")["text"].tolist() == [text for _, text in rows]
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from espalier.io.files import atomic_file
 from espalier.io.tables import damaged, require_columns, seal, sealed_schema, table_columns
 
-#: A row group ends with the row that reaches one of these: rows, and bytes of text. A table of fewer is one group.
+#: A row group ends with the row that reaches one of these, rows and bytes in memory. A table of fewer is one group.
 GROUP_ROWS: Final = 1 << 20
 GROUP_BYTES: Final = 128 << 20
 #: Bytes of a column that are read at a time.
@@ -63,18 +63,19 @@ class _Groups:
 
     def __init__(self, file: pq.ParquetWriter) -> None:
         self._file = file
-        self._waiting: list[pa.Table] = []
+        self._waiting: list[list[pa.Array]] = [[] for _ in file.schema.names]
         self._rows = self._bytes = 0
         self._written = False
 
     def add(self, table: pa.Table) -> None:
         table = table.select(self._file.schema.names)
-        sizes = np.cumsum(_text_bytes(table))
+        sizes = np.cumsum(_bytes(table))
         start = before = 0
         while start < len(sizes):
             full = int(np.searchsorted(sizes, before + GROUP_BYTES - self._bytes)) + 1
             end = min(full, start + GROUP_ROWS - self._rows, len(sizes))
-            self._waiting.append(table.slice(start, end - start))
+            for pieces, column in zip(self._waiting, table.columns, strict=True):
+                pieces += column.slice(start, end - start).chunks
             self._rows += end - start
             self._bytes += int(sizes[end - 1]) - before
             start, before = end, int(sizes[end - 1])
@@ -83,24 +84,27 @@ class _Groups:
 
     def end(self) -> None:
         """Write the last group; an empty one if there are no rows, as `write_table` does."""
-        if self._waiting or not self._written:
+        if self._rows or not self._written:
             self._write()
 
     def _write(self) -> None:
-        schema = self._file.schema
-        columns = [self._joined(place, field) for place, field in enumerate(schema)]
-        self._file.write_table(pa.table(columns, schema=schema), row_group_size=GROUP_ROWS)
-        self._waiting, self._rows, self._bytes, self._written = [], 0, 0, True
+        columns = [
+            self._joined(pieces, kind) for pieces, kind in zip(self._waiting, self._file.schema.types, strict=True)
+        ]
+        self._file.write_table(pa.table(columns, schema=self._file.schema), row_group_size=GROUP_ROWS)
+        self._rows, self._bytes, self._written = 0, 0, True
 
-    def _joined(self, place: int, field: pa.Field) -> pa.Array:
-        """One column in one piece: the bounds of the chunks would be bounds of pages."""
-        pieces = [piece.cast(field.type) for table in self._waiting for piece in table.column(place).chunks]
-        return pa.concat_arrays(pieces) if pieces else pa.array([], field.type)
+    @staticmethod
+    def _joined(pieces: list[pa.Array], kind: pa.DataType) -> pa.Array:
+        """A column in one piece, since the bounds of pieces would be bounds of pages; the pieces are freed."""
+        column = pa.concat_arrays([pa.array([], kind), *(piece.cast(kind) for piece in pieces)])
+        pieces.clear()
+        return column
 
 
-def _text_bytes(table: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """(rows,) bytes of the texts of each row."""
-    total = np.zeros(table.num_rows, dtype=np.int64)
+def _bytes(table: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """(rows,) bytes of each row in memory: its texts, and eight for each value."""
+    total = np.full(table.num_rows, 8 * table.num_columns, dtype=np.int64)
     for column in table.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             total += pc.binary_length(column).to_numpy()
