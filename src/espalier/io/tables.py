@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -25,8 +23,6 @@ from espalier.io.hashing import file_sha256
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The values of all lists of a column, and (lists + 1,) offsets.
-Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
 #: The key of the schema that says where the digest is, and the digest's first bytes.
 DIGEST, MARK = "espalier.digest", b"sha256::"
 #: Bytes of the mark and the digest, and of a file's end: the footer's length and "PAR1".
@@ -59,26 +55,6 @@ def read_table(path: Path, columns: Sequence[str] | None = None, *, required: Se
         ArtifactError: the table does not exist, is not Parquet, is damaged, or lacks a column.
     """
     return _read(path, columns, required).to_pandas()
-
-
-def write_lists(path: Path, ids: Sequence[str], columns: Mapping[str, Lists]) -> None:
-    """Write ids and columns of lists, each as its flat values and the offsets of its rows."""
-    lists = {
-        name: pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(flat, pa.int32()))
-        for name, (flat, offsets) in columns.items()
-    }
-    write_table(path, pa.table({"id": pa.array(ids, pa.string())} | lists))
-
-
-def read_lists(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Lists]]:
-    """Read a table written by `write_lists`, without a Python object per value. Raises as `read_table` does."""
-    table = _read(path, ["id", *columns]).combine_chunks()
-    lists = {}
-    for name in columns:
-        column = table[name].chunk(0) if table.num_rows else pa.array([], pa.list_(pa.int32()))
-        offsets = np.asarray(column.offsets, dtype=np.int64) - column.offsets[0].as_py()
-        lists[name] = column.flatten().to_numpy(), offsets
-    return table["id"].to_pylist(), lists
 
 
 def table_metadata(path: Path) -> dict[str, str]:
