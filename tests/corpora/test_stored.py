@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from espalier.corpora.records import Quarantined, Record, Sentence, Verse, table_of
-from espalier.corpora.stored import StoredRecords, in_chunks, text_table
+from espalier.corpora.records import Sentence, Verse, table_of
+from espalier.corpora.stored import StoredRecords, in_chunks
 from espalier.io.errors import ArtifactError, MissingError
 from espalier.io.tables import write_table
 
@@ -45,20 +45,6 @@ def test_missing_tables_and_columns_are_named_before_a_row_is_read(tmp_path: Pat
     write_table(tmp_path / "t.parquet", table_of(sentences([("a", "")]), Sentence))
     with pytest.raises(ArtifactError, match="no column author, tune, rhyme; it has"):
         StoredRecords(tmp_path / "t.parquet", Verse, 9)
-
-
-@pytest.mark.parametrize(("rows", "kind", "columns"), [
-    ([], Quarantined, ["id", "stage", "reason", "text"]),
-    ([Quarantined(id="a", stage="s", reason="r", text="一\n")], Quarantined, ["id", "stage", "reason", "text"]),
-    (sentences([("a", "d1")]), Sentence, None),
-])  # fmt: skip
-def test_a_table_of_texts_is_that_of_records(
-    tmp_path: Path, rows: list[Record], kind: type[Record], columns: list[str] | None
-) -> None:
-    wanted = table_of(rows, kind)
-    write_table(tmp_path / "wanted.parquet", wanted)
-    write_table(tmp_path / "found.parquet", text_table(rows, columns or [*wanted]))
-    assert (tmp_path / "found.parquet").read_bytes() == (tmp_path / "wanted.parquet").read_bytes()
 
 
 def test_chunks_are_all_rows_in_their_order() -> None:

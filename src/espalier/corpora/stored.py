@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import Generic, TypeVar, overload
 
-from espalier.corpora.records import Quarantined, Record, Row, records_of, required_columns
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from espalier.corpora.records import Row, records_of, required_columns
 
 T = TypeVar("T")
 
@@ -68,12 +65,3 @@ def in_chunks(rows: Iterable[T], size: int) -> Iterator[list[T]]:
     left = iter(rows)
     while chunk := list(islice(left, size)):
         yield chunk
-
-
-def text_table(rows: Sequence[Record | Quarantined], names: Sequence[str]) -> pa.Table:
-    """A table with these fields of the rows as columns, as `table_of` makes it."""
-    import pandas as pd
-    import pyarrow as pa
-
-    columns = {name: [getattr(row, name) for row in rows] for name in names}
-    return pa.Table.from_pandas(pd.DataFrame(columns, columns=[*names]).astype("str"), preserve_index=False)
