@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from espalier.cli.progress import counted, say
 from espalier.corpora.record_tables import chunk_of, schema_of
 from espalier.corpora.records import Quarantined, Record, optional_columns
 from espalier.corpora.splits import SPLITS
 from espalier.corpora.stored import StoredRecords, in_chunks
 from espalier.datasets.encoding import Encoding, Settings, Vocabulary
-from espalier.datasets.ragged import RaggedSplit, saved_as_lists
+from espalier.datasets.ragged import IntArray, RaggedSplit, saved_as_lists
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.chunks import table_writer
 from espalier.io.errors import DataError
@@ -108,7 +110,7 @@ def _encode(
     folder: Path,
 ) -> _Made:
     """Write the ids of a split and its quarantined records, and the records that fit, which training does not read."""
-    made, places = _Made(), list[Sequence[int]]()
+    made, places = _Made(), list[IntArray]()
     in_parts, path, lists = saved_as_lists(kind.split), folder / f"{name}.parquet", folder / "lists"
     size = chunk_rows() if in_parts else max(1, len(records))
     with ExitStack() as held:
@@ -123,22 +125,24 @@ def _encode(
             if add:
                 add(split)
             if name != "train":
-                places.append(part.places)
+                places.append(np.array(part.places, dtype=np.int64))
     if in_parts:
         split = kind.split.in_files(lists, vocabulary)
-        shutil.rmtree(lists)  # what is mapped can still be read
     else:
         split.save(path)
     made.rows, made.counts = len(split), kind.counts(split)
     if name == "train":
         made.measures = kind.measures(split)
-    else:
+    del split, part  # on a shared disk, a file that is mapped cannot be deleted
+    if in_parts:
+        shutil.rmtree(lists)
+    if name != "train":
         _write_kept(folder / f"{name}.records.parquet", records, kind.record, places, size)
     return made
 
 
 def _write_kept(
-    path: Path, records: Sequence[Record], kind: type[Record], places: Sequence[Sequence[int]], size: int
+    path: Path, records: Sequence[Record], kind: type[Record], places: Sequence[IntArray], size: int
 ) -> None:
     """Write the records at these places of each chunk; optional columns that none of them fills are left out."""
 
