@@ -143,7 +143,11 @@ def table(sizes: Sequence[int]) -> BenchmarkTable:
 
 def stage_alone(name: str, *size: str) -> None:
     """What the process of one stage does."""
-    kept = corpus(int(size[0])) if name == CORPUS else STAGES[name]()
+    kept: object = None
+    if name == CORPUS:
+        corpus(int(size[0]))
+    else:
+        kept = STAGES[name]()
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     found = dict(re.findall(r"^(\w+):\s+(\d+) kB$", status, re.MULTILINE))
     Path("memory").write_text(f"{int(found['VmHWM']) * 1024} {int(found['RssFile']) * 1024}", encoding="utf-8")
