@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -52,6 +52,12 @@ class Ragged:
         """How often a value occurs."""
         parts = (self.flat[start : start + _PART] for start in range(0, len(self.flat), _PART))
         return sum(int(np.count_nonzero(part == value)) for part in parts)
+
+    def parts(self, rows: int) -> Iterator[Ragged]:
+        """The rows in their order, at most `rows` at a time, without a copy of their values."""
+        for start in range(0, len(self.offsets) - 1, rows):
+            bounds = self.offsets[start : start + rows + 1]
+            yield Ragged(self.flat[bounds[0] : bounds[-1]], bounds - bounds[0])
 
     def select(self, places: IntArray) -> Ragged:
         """The rows at these places, in that order."""

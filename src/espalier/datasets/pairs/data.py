@@ -190,12 +190,14 @@ class PairData(RaggedSplit[PairVocabulary]):
 
     def _longest(self, name: str, view: PairView) -> int:
         """The length of the longest of these rows, without specials."""
+        form = 3 if view.form == "brackets" and name not in ("source", "target") else 1
         if name == "template" and self.template is None:
-            parts = (np.arange(start, min(start + PART, len(self))) for start in range(0, len(self), PART))
-            return max((int(self.rows(name, part, view).lengths.max()) for part in parts), default=0)
-        trees = self.template if name == "template" and self.template is not None else self.columns[name]
-        bracketed = view.form == "brackets" and name not in ("source", "target")
-        return int(trees.lengths.max(initial=0)) * (3 if bracketed else 1)
+            tops = (
+                top_levels(part, view.template, self.vocabulary) for part in self.columns["target_tree"].parts(PART)
+            )
+            return form * max((int(part.lengths.max()) for part in tops), default=0)
+        trees = self.columns[name] if name != "template" or self.template is None else self.template
+        return form * int(trees.lengths.max(initial=0))
 
     def batch(
         self, indices: IntArray, view: PairView, rng: np.random.Generator | None = None, *, grain: int = 1

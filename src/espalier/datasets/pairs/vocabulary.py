@@ -1,6 +1,6 @@
 """The vocabulary of a model of pairs: word pieces of texts, and symbols of trees."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -26,7 +26,7 @@ _SPECIALS = list(SPECIALS[:4])
 #: The most word pieces. The library reserves memory for as many as it is asked for, and ends the process if there is
 #: too little.
 MAX_PIECES = 1_000_000
-#: The texts whose published pieces are counted at a time.
+#: The texts whose pieces or words are counted at a time.
 _COUNTED = 10_000
 
 
@@ -163,17 +163,18 @@ class PairVocabulary:
         return [tuple(ids[first:end]) for first, end in pairwise([*firsts, len(ids)])]
 
     def words_of(self, texts: Ragged) -> set[str]:
-        """The distinct words of encoded texts. Each distinct sequence of pieces is decoded once."""
+        """The distinct words of encoded texts. Each distinct sequence of pieces is decoded once in so many texts."""
+        return {word for part in texts.parts(_COUNTED) for word in self._words_of(part)}
+
+    def _words_of(self, texts: Ragged) -> Iterator[str]:
         begins = self._begins[texts.flat]
         begins[texts.offsets[:-1][texts.lengths > 0]] = True
         starts = np.flatnonzero(begins)
         lengths = np.diff(np.append(starts, len(texts.flat)))
-        words = set[str]()
         for length in np.unique(lengths):
             places = starts[lengths == length][:, None] + np.arange(length)
             for ids in np.unique(texts.flat[places], axis=0).tolist():
-                words.update(self.decode_text(ids).split())
-        return words
+                yield from self.decode_text(ids).split()
 
     @cached_property
     def _begins(self) -> npt.NDArray[np.bool_]:
