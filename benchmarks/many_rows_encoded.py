@@ -1,9 +1,8 @@
 """Time and memory of encoding a corpus and of an epoch of batches, by the number of pairs.
 
 `python benchmarks/many_rows_encoded.py [PAIRS] [--record]` makes corpora of 10,000 pairs, ten times as many, and so on
-up to PAIRS, each with its own trees. Every stage has a process of its own, of which the system tells the largest
-resident memory. Where a corpus fits in memory twice, that is not all the process's own: pages of mapped ids are shared
-with other processes, and taken back where memory is short. So they are told apart.
+up to PAIRS, each with trees of its own. Every stage has a process of its own. Mapped files are told apart from the rest
+of its memory, as other processes share them and the system takes them back where memory is short.
 """
 
 from __future__ import annotations
@@ -132,6 +131,7 @@ def table(sizes: Sequence[int]) -> BenchmarkTable:
                 seconds, 1e6 * seconds / size, peak / 2**20, mapped / 2**20, more,
             )  # fmt: skip
             print(stage, size, rows[f"{stage}, {size:,} pairs"], file=sys.stderr, flush=True)
+    os.chdir(SCRATCH.parent)  # libraries are loaded from where a process stands
     shutil.rmtree(SCRATCH)
     columns = (
         Column(heading="CPU seconds", digits=1), Column(heading="µs a pair", digits=0),
