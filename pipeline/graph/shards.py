@@ -7,10 +7,10 @@ paths; sentences and parses are sent with the tasks.
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -23,11 +23,15 @@ from espalier.syntax.parsers.registry import load_parser
 from espalier.tasks.data import TEXT_COLUMNS
 from pipeline.records.machine import cores, workers
 
+Sentence_ = TypeVar("Sentence_", bound=Sentence)
+
 #: Sentences per shard: a few seconds of work.
 SHARD_SIZE = 512
 #: Shards for which starting another process pays, unless the number of workers is given.
 SHARDS_PER_PROCESS = 8
 
+#: The column of the reason.
+REASON: Final = "reason"
 #: A parse as a row: the five columns of `espalier.syntax.parse`, and the reason if it was refused.
 Row = tuple[str, ...]
 
@@ -41,13 +45,42 @@ class Parsed(NamedTuple):
 
 
 def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Parsed:
-    """Parse sentences. Equal sentences are parsed once.
+    """Parse sentences that are in memory. Equal sentences are parsed once. Arguments and errors: see `parse_shards`.
+
+    Args:
+        sentences: texts, or tuples of words; not both.
+    """
+    distinct = sorted(set(sentences), key=by_length)
+    files, speed = parse_shards(lambda: parted(distinct), parser, scratch)
+    answers = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
+    return Parsed([answers[sentence] for sentence in sentences], speed)
+
+
+def by_length(sentence: Sentence) -> tuple[int, Sentence]:
+    """A sort key by which the sentences of a shard fit into one batch, and the longest shards come first."""
+    return -len(sentence), sentence
+
+
+def parted(sentences: Sequence[Sentence_]) -> Iterator[Sequence[Sentence_]]:
+    """The sentences in shards."""
+    return (sentences[start : start + SHARD_SIZE] for start in range(0, len(sentences), SHARD_SIZE))
+
+
+class Shards(NamedTuple):
+    """The files of shards, in order, each with the rows of `parse_shard` as columns; and the speed as in `Parsed`."""
+
+    files: list[Path]
+    speed: dict[str, float]
+
+
+def parse_shards(shards: Callable[[], Iterable[Sequence[Sentence]]], parser: Path, scratch: Path) -> Shards:
+    """Parse shards of sentences. Some of them are in memory at a time.
 
     `ESPALIER_SCHEDULER` is the address of a Dask cluster, such as tcp://127.0.0.1:8786. Without it, `ESPALIER_WORKERS`
     is the number of processes on this machine; by default as many as are useful, at most one per core.
 
     Args:
-        sentences: texts, or tuples of words; not both.
+        shards: function that makes the shards anew; it is called twice.
         parser: folder of a parser, written by `train_parser`.
         scratch: folder for finished shards, which are reused for the same sentences and the same `parser.json`. The
             caller deletes it after writing the result.
@@ -56,17 +89,16 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
         ConfigError: no scheduler answers at that address, or the number of workers is invalid.
         ArtifactError: the folder is not a parser's.
     """
-    # Sorted by length, so that the sentences of a shard fit into one batch and the longest shards come first.
-    distinct = sorted(set(sentences), key=lambda sentence: (-len(sentence), sentence))
-    shards = [distinct[start : start + SHARD_SIZE] for start in range(0, len(distinct), SHARD_SIZE)]
     parsed_by = file_sha256(parser / "parser.json")
-    files = [scratch / f"{digest(parsed_by, shard)}.parquet" for shard in shards]
-    todo = [number for number, file in enumerate(files) if not file.exists()]
+    sizes = {scratch / f"{digest(parsed_by, shard)}.parquet": len(shard) for shard in shards()}
+    files = list(sizes)
+    todo = {number for number, file in enumerate(files) if not file.exists()}
     scheduler, processes = os.environ.get("ESPALIER_SCHEDULER") or None, _processes(len(todo))
     with progress_bar() as bar:
         started, done = time.monotonic(), 0
-        task = bar.add_task("parse", total=len(distinct), completed=len(distinct) - sum(len(shards[n]) for n in todo))
-        parts = ((number, shards[number]) for number in todo)
+        completed = sum(size for number, size in enumerate(sizes.values()) if number not in todo)
+        task = bar.add_task("parse", total=sum(sizes.values()), completed=completed)
+        parts = ((number, list(shard)) for number, shard in enumerate(shards()) if number in todo)
         ended: Iterator[tuple[int, list[Row]]]
         if scheduler is None and processes <= 1:
             ended = ((number, parse_shard(str(parser), shard)) for number, shard in parts)
@@ -75,13 +107,13 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
 
             ended = by_dask(parse_shard, parts, parser, scheduler, processes)
         for number, rows in ended:
-            write_table(files[number], pd.DataFrame(rows, columns=[*COLUMNS, "reason"]))
+            write_table(files[number], pd.DataFrame(rows, columns=[*COLUMNS, REASON]))
             done += len(rows)
             bar.update(task, advance=len(rows), note=f"{done / (time.monotonic() - started):,.0f} sentences/s")
         seconds = time.monotonic() - started
-    answers = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
-    speed = {"sentences": done, "seconds": round(seconds, 1), "sentences_per_second": round(done / seconds, 1)}
-    return Parsed([answers[sentence] for sentence in sentences], speed)
+    return Shards(
+        files, {"sentences": done, "seconds": round(seconds, 1), "sentences_per_second": round(done / seconds, 1)}
+    )
 
 
 def annotated(texts: pd.DataFrame, parser: Path, scratch: Path, *, words: bool) -> pd.DataFrame:

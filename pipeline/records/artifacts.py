@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Quarantined, Record, Row, records_of, required_columns
-from espalier.datasets.encoding import Encoding, Split
+from espalier.datasets.encoding import Encoding, Split, Vocabulary
 from espalier.io.errors import DataError
 from espalier.io.files import Finite, Numbers, read_json, write_json
 from espalier.io.registry import imported
@@ -188,8 +188,13 @@ def read_extras(dataset: str) -> dict[str, list[dict[str, Any]]]:
 
 def read_train(dataset: str, kind: Encoding[Any, Any, Any, Split_]) -> Split_:
     """The ids of the training split of `data/ready/<dataset>/`."""
-    folder = layout.ready(dataset)
-    return kind.split.load(folder / "train.parquet", kind.vocabulary.load(folder / "vocabulary.json"))
+    return read_split(dataset, "train", kind, kind.vocabulary.load(layout.ready(dataset) / "vocabulary.json"))
+
+
+def read_split(dataset: str, split: str, kind: Encoding[Any, Any, Any, Split_], vocabulary: Vocabulary) -> Split_:
+    """The ids of a split of `data/ready/<dataset>/`, mapped: the processes of this machine share their memory."""
+    file = layout.ready(dataset) / f"{split}.parquet"
+    return kind.split.shared(file, vocabulary, layout.scratch("ids", dataset, split))
 
 
 def require_rows(data: Sized, dataset: str, split: str) -> None:

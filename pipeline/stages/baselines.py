@@ -143,7 +143,7 @@ def _writes_trees(row: NGramRow[Any]) -> bool:
 def _fitted(train: Split[Any, Any, Any], row: NGramRow[Any]) -> NGram[Vocabulary, object] | NGramTree[Vocabulary]:
     """An n-gram model fitted to the targets of the training split."""
     places = np.arange(len(train))
-    batches = [train.batch(places[start : start + ROWS], row.view) for start in range(0, len(places), ROWS)]
+    batches = (train.batch(places[start : start + ROWS], row.view) for start in range(0, len(places), ROWS))
     config = NGramConfig(row.view, row.order, row.discounts)
     return (NGramTree if _writes_trees(row) else NGram).fit(
         config, train.vocabulary, batches, train.vocabulary.text_size

@@ -39,7 +39,7 @@ from pipeline.graph.seeds import Show, side_by_side
 from pipeline.graph.stage_inputs import inputs_of, record_of
 from pipeline.params.entries import Model
 from pipeline.params.read import load_params
-from pipeline.records.artifacts import read_extras
+from pipeline.records.artifacts import read_extras, read_split
 from pipeline.records.machine import cores, device, workers
 from pipeline.records.measured import Clock
 from pipeline.records.systems import describe
@@ -205,9 +205,9 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
 def _examples(
     key: str, model: Model, split: str, form: Encoding[Any, Any, Vocabulary_, Any], vocabulary: Vocabulary_
 ) -> Examples:
-    file = layout.ready(model.dataset) / f"{split}.parquet"
-    data = form.split.load(file, vocabulary)
+    data = read_split(model.dataset, split, form, vocabulary)
     if not len(data):
+        file = layout.ready(model.dataset) / f"{split}.parquet"
         raise DataError("no examples", file=file, remedy="check the corpus's filters and split")
     network = model.network
     longest = data.longest(network.view)

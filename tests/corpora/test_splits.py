@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.splits import Split, apportion, split_of
+from espalier.corpora.splits import Split, apportion
+from espalier.corpora.splitting import split_of
 from espalier.io.errors import ConfigError
 
 #: Names t1 to t60 with 1 to 60 poems: 1,830 in all.

@@ -65,3 +65,15 @@ def test_a_file_gives_rows_and_ids_back(rows: list[list[int]], tmp_path: Path) -
     assert found.ids == ids and list(found.columns) == ["other", "one"]
     assert rows_of(found.columns["one"]) == rows and rows_of(found.columns["other"]) == rows_of(other)
     assert found.columns["one"].padded(np.arange(len(rows)), 0).shape[0] == len(rows)
+
+
+@given(ROWS, st.integers(1, 4), st.integers(0, 3))
+def test_parts_are_the_rows_in_their_order_and_a_value_is_counted_in_all(
+    rows: list[list[int]], size: int, value: int
+) -> None:
+    ragged = Ragged.of(rows)
+    parts = [*ragged.parts(size)]
+    assert [row for part in parts for row in rows_of(part)] == rows and all(len(part.lengths) <= size for part in parts)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("espalier.datasets.ragged._PART", size)
+        assert ragged.count(value) == sum(row.count(value) for row in rows)

@@ -22,7 +22,8 @@ from espalier.corpora.readers.shi import read as read_shi
 from espalier.corpora.readers.songci import read as read_songci
 from espalier.corpora.readers.sonnets import read as read_sonnets
 from espalier.corpora.records import Pair, Sentence, Verse, table_of, values_of
-from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split, TitleSplit, split_of
+from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split, TitleSplit
+from espalier.corpora.splitting import split_of
 from espalier.datasets.batch import batch_plan, length_batches
 from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.frames import Frame, frame_of, target_of

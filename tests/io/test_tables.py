@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from espalier.io.errors import ArtifactError
-from espalier.io.tables import read_lists, read_table, table_metadata, write_lists, write_table
+from espalier.io.lists import read_lists, write_lists
+from espalier.io.tables import read_table, table_metadata, write_table
 
 ROWS = pd.DataFrame({"id": ["a", "b"], "text": ["一\n二", "tab\t|\u2028 end"], "n": [1, 2]})
 

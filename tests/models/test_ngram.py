@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
@@ -14,7 +14,9 @@ from torch import Tensor
 
 from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.decoding.sampling import sample
-from espalier.models.ngram import NGram, NGramConfig
+from espalier.models import kneser_ney
+from espalier.models.kneser_ney import KneserNey
+from espalier.models.ngram import NGram, NGramConfig, _histories
 
 A, B, C = 5, 6, 7
 SIZE = 8
@@ -216,3 +218,26 @@ def test_what_is_written_under_a_template_has_the_likelihood_of_what_is_read(
             assert torch.allclose(own[batch.real[:, place]].double(), losses[batch.real[:, place], place], atol=1e-4)
         else:  # past the template, where the symbol is that of the end mark
             assert (scores[:, EOS] > -torch.inf).all()
+
+
+@given(rows_of_words, st.integers(1, 4), st.integers(1, 4), st.sampled_from([0, 3, 1 << 22]))
+def test_counts_do_not_depend_on_how_many_batches_wait_nor_on_the_numbers_of_ngrams(
+    rows: list[list[int]], order: int, size: int, waiting: int
+) -> None:
+    whole = fitted(rows, order).counts
+    before, kneser_ney.OCCURRENCES = kneser_ney.OCCURRENCES, waiting
+    try:
+        pieces = (padded(rows[start : start + size]) for start in range(0, len(rows), size))
+        parted = NGram.fit(NGramConfig(None, order), None, pieces, SIZE).counts
+        target = padded(rows).target.numpy()
+        histories, real = _histories(target, np.zeros((len(rows), 0), np.int64), order), target != PAD
+        # A radix with which n-grams of three parts are no numbers of 63 bits.
+        large = KneserNey.fit([(histories[real], target[real])], order - 1, SIZE, 2**40)
+    finally:
+        kneser_ney.OCCURRENCES = before
+    for level, of_parted, of_large in zip(whole._levels, parted._levels, large._levels, strict=True):
+        for item in fields(level):
+            expected = getattr(level, item.name)
+            assert np.array_equal(getattr(of_parted, item.name), expected)
+            if item.name != "histories":
+                assert np.array_equal(getattr(of_large, item.name), expected)

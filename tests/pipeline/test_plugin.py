@@ -188,7 +188,8 @@ COMMANDS = {
 COMPONENTS = ("espalier.datasets", "espalier.tasks", "espalier.models", "espalier.corpora.readers")
 SHARED = {
     "espalier.corpora.readers", "espalier.datasets.batch", "espalier.datasets.encoding",
-    "espalier.datasets.registry", "espalier.datasets.structure.structures", "espalier.models.contract",
+    "espalier.datasets.ragged", "espalier.datasets.registry", "espalier.datasets.structure.structures",
+    "espalier.models.contract",
     "espalier.models.ngram", "espalier.models.ngram_tree", "espalier.models.output_check", "espalier.models.registry",
     "espalier.models.serialization", "espalier.tasks.candidates", "espalier.tasks.data", "espalier.tasks.decode",
     "espalier.tasks.registry", "espalier.tasks.scoring", "espalier.tasks.settings", "espalier.tasks.task",

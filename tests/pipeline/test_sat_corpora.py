@@ -15,7 +15,7 @@ from espalier.corpora.filters import screen
 from espalier.corpora.readers.lyrics import read as read_lyrics
 from espalier.corpora.readers.penn import read_ptb
 from espalier.corpora.records import Sentence, table_of
-from espalier.corpora.splits import split_of
+from espalier.corpora.splitting import split_of
 from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import StructureEncoding, StructureSettings
 from espalier.datasets.vocabulary import EOS

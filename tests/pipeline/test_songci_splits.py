@@ -12,7 +12,7 @@ from espalier.corpora.filters import screen
 from espalier.corpora.leakage import leakage
 from espalier.corpora.readers.songci import read
 from espalier.corpora.records import Verse, table_of
-from espalier.corpora.splits import split_of
+from espalier.corpora.splitting import split_of
 from pipeline import layout
 from pipeline.params.read import load_params
 

@@ -84,7 +84,7 @@ class LetterSplit(RaggedSplit[WordVocabulary]):
 
         letters = self.letters.padded(places, PAD)
         target = np.pad(letters, ((0, 0), (0, 1)), constant_values=PAD)
-        target[np.arange(len(places)), self.letters.lengths[places]] = EOS
+        target[np.arange(len(places)), self.letters.lengths_at(places)] = EOS
         inputs = np.concatenate([np.full((len(places), 1), BOS), letters], axis=1)
         return LetterBatch(*(torch.from_numpy(row) for row in (letters[:, 0].copy(), inputs, target)))
 

@@ -141,6 +141,32 @@ def test_without_its_template_an_exemplar_has_as_many_of_its_levels_as_there_are
     assert found("(NP (NN))") == ["t1"]  # no level in common: the nearest in size, then by id
 
 
+def slow_exemplar(own: list[int], train: PairData, among: list[int]) -> int:
+    """The best of some rows, each compared by itself."""
+
+    def top(tree: list[int], levels: int) -> list[int]:
+        return [node for node in tree if VOC.trees.levels_of(np.array([node]))[0] <= levels]
+
+    def distance(place: int) -> tuple[int, int, int, str]:
+        tree = train.columns["target_tree"].row(place)
+        levels = next(levels for levels in (3, 2, 1, 0) if top(tree, levels) == top(own, levels))
+        return -levels, abs(len(tree) - len(own)), len(tree), train.ids[place]
+
+    return min(among, key=distance)
+
+
+@given(st.lists(st.sampled_from([*TREES]), min_size=1, max_size=9), st.data())
+def test_exemplars_among_some_rows_are_those_that_a_comparison_with_each_row_finds(
+    rows: list[str], draw: st.DataObject
+) -> None:
+    ids = draw.draw(st.permutations([f"t{number}" for number in range(len(rows))]))
+    train = encoded([pair(id_, "a lamp", tree) for id_, tree in zip(ids, rows, strict=True)])
+    among = draw.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, unique=True))
+    wanted = Ragged.of([VOC.trees.encode(read_tree(tree, words=False)) for tree in TREES.values()])
+    slow = [slow_exemplar(wanted.row(number), train, among) for number in range(len(TREES))]
+    assert exemplars(wanted, train, 3, np.array(among)).tolist() == slow
+
+
 def table_of(ready: Ready, texts: list[str]) -> pd.DataFrame:
     records = ready.records
     return pd.DataFrame(

@@ -172,7 +172,7 @@ def test_the_defaults_are_the_paper_s() -> None:
 
 
 def trees_of(inputs: Inputs, name: str, view: PairView) -> list[str]:
-    ragged = inputs.data.row(name, replace(view, form="levels"))
+    ragged = inputs.data.rows(name, np.arange(len(inputs.data)), replace(view, form="levels"))
     return [write_tree(SYMBOLS.decode(ragged.flat[i:j].tolist())) for i, j in pairwise(ragged.offsets)]
 
 

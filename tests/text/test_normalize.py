@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +29,13 @@ from espalier.text.normalize import ASCII, ascii_punctuation, folded, is_traditi
 )
 def test_texts_fold_to_the_same_but_for_case_width_spaces_and_punctuation(one: str, other: str, same: bool) -> None:
     assert (folded(one) == folded(other)) is same
+
+
+@given(text=st.text(max_size=20))
+def test_folding_leaves_out_spaces_punctuation_and_control_characters_and_nothing_else(text: str) -> None:
+    whole = unicodedata.normalize("NFKC", text).casefold()
+    kept = "".join(character for character in whole if unicodedata.category(character)[0] not in "PZC")
+    assert folded(text) == (kept or text)
 
 
 @given(text=st.text(max_size=20))

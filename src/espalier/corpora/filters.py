@@ -2,11 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal, Self, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Final, Literal, NamedTuple, Self, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from espalier.corpora.keys import Keys, key_of, repeated
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse, words_of
 from espalier.io.errors import ConfigError, DataError
@@ -18,6 +22,8 @@ from espalier.verse.text import units_of
 
 #: A label of a Penn string.
 _LABEL: Final = re.compile(r"\(([^\s()]+)")
+#: Between the sides of a row in the text of a quarantined row.
+SIDES_BETWEEN: Final = "\t"
 _Row = TypeVar("_Row", bound=Record)
 
 _VERSE: Final = {"min_units", "max_units", "min_tokens", "max_tokens", "authors", "without_authors"}
@@ -108,45 +114,76 @@ def screen(rows: Iterable[_Row], filters: Filters) -> tuple[list[_Row], list[Qua
         DataError: a rule needs trees, and a row has none.
     """
     rows = list(rows)
-    for record_type in {type(row): None for row in rows}:
-        filters.check(record_type)
-    reasons = [_verse_reason(row, filters) if isinstance(row, Verse) else _text_reason(row, filters) for row in rows]
-    if filters.min_label_count is not None:
-        counts: Counter[str] = Counter()
-        labels = [
-            [label for tree in _trees(row, "min_label_count") for label in labels_of(tree)] if reason is None else []
-            for row, reason in zip(rows, reasons, strict=True)
-        ]
-        for row_labels in labels:
-            counts.update(row_labels)
-        rare = {label for label, count in counts.items() if count < filters.min_label_count}
-        reasons = [
-            reason if reason is not None or rare.isdisjoint(row_labels) else "infrequent label"
-            for reason, row_labels in zip(reasons, labels, strict=True)
-        ]
+    found = verdicts(lambda: [rows], filters)
     kept: list[_Row] = []
     quarantined: list[Quarantined] = []
-    known_keys: set[tuple[str, ...]] = set()
-    for row, reason in zip(rows, reasons, strict=True):
-        if reason is None and filters.deduplicate:
-            keys = _keys(row, filters.deduplicate)
-            reason = None if known_keys.isdisjoint(keys) else "duplicate"
-            if reason is None:
-                known_keys.update(keys)
-        if reason is None:
+    for row, code in zip(rows, found.codes.tolist(), strict=True):
+        if not code:
             kept.append(row)
         else:
-            text = "\t".join(getattr(row, side) for side in row.sides)
-            quarantined.append(Quarantined(id=row.id, stage="filter", reason=reason, text=text))
+            text = SIDES_BETWEEN.join(getattr(row, side) for side in row.sides)
+            quarantined.append(Quarantined(id=row.id, stage="filter", reason=found.reasons[code], text=text))
     return kept, quarantined
 
 
-def why_none(quarantined: Sequence[Quarantined]) -> str:
+class Verdicts(NamedTuple):
+    """Which rows pass.
+
+    Attributes:
+        codes: (rows,) the index of the reason in `reasons`; 0 for a row that passes.
+        reasons: the reasons that occur, after "".
+    """
+
+    codes: npt.NDArray[np.uint8]
+    reasons: Sequence[str]
+
+
+def verdicts(read: Callable[[], Iterable[Sequence[Record]]], filters: Filters) -> Verdicts:
+    """The reason why each row fails, as in `screen`. Rows of a chunk, and 1 to 17 bytes for each row, are in memory.
+
+    Args:
+        read: function that reads all rows anew, in chunks; it is called at most twice.
+
+    Raises:
+        ConfigError, DataError: as in `screen`.
+    """
+    numbers = {"": 0}
+    parts: list[npt.NDArray[np.uint8]] = []
+    keys: list[Keys] = []
+    counts: Counter[str] = Counter()
+    for rows in read():
+        for record_type in {type(row): None for row in rows}:
+            filters.check(record_type)
+        reasons = [
+            _verse_reason(row, filters) if isinstance(row, Verse) else _text_reason(row, filters) for row in rows
+        ]
+        parts.append(np.array([numbers.setdefault(reason or "", len(numbers)) for reason in reasons], dtype=np.uint8))
+        for row, reason in zip(rows, reasons, strict=True):
+            if filters.min_label_count is not None and reason is None:
+                counts.update(_labels(row))
+        if filters.deduplicate and rows:
+            keys.append(np.array([_keys(row, filters.deduplicate) for row in rows], dtype=np.uint64))
+    codes = np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint8)
+    rare = {label for label, count in counts.items() if count < (filters.min_label_count or 0)}
+    if rare:
+        infrequent = numbers.setdefault("infrequent label", len(numbers))
+        for place, row in enumerate(chain.from_iterable(read())):
+            if not codes[place] and not rare.isdisjoint(_labels(row)):
+                codes[place] = infrequent
+    if filters.deduplicate and keys:
+        duplicates = repeated(list(np.concatenate(keys).T), codes == 0)
+        codes[duplicates] = numbers.setdefault("duplicate", len(numbers))
+    return Verdicts(codes, tuple(numbers))
+
+
+def why_none(quarantined: Iterable[Quarantined]) -> str:
     """Why no row was kept: how many have which reason, and the first one."""
-    if not quarantined:
+    rows = iter(quarantined)
+    first = next(rows, None)
+    if first is None:
         return "no rows were read"
-    counts = Counter(row.reason for row in quarantined).most_common()
-    first, reasons = quarantined[0], ", ".join(f"{count:,} {reason}" for reason, count in counts)
+    counts = Counter(row.reason for row in chain([first], rows)).most_common()
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in counts)
     return f"{reasons}; the first is {first.id}: {first.text[:80]!r}"
 
 
@@ -224,15 +261,19 @@ def _trees(row: Record, rule: str) -> list[str]:
     return trees
 
 
-def _keys(row: Record, how: bool | str) -> Sequence[tuple[str, ...]]:
+def _labels(row: Record) -> list[str]:
+    return [label for tree in _trees(row, "min_label_count") for label in labels_of(tree)]
+
+
+def _keys(row: Record, how: bool | str) -> list[int]:
     """Keys of a row. A later row with one of these keys is a duplicate."""
     if isinstance(row, Verse):
         # A text without letters is compared unchanged.
-        return [(letters_of(row.target) or row.target,)]
+        return [key_of(letters_of(row.target) or row.target)]
     keys = {side: folded(getattr(row, side)) for side in row.sides}
     if how is True:
-        return [tuple(keys.values())]
-    return [(keys[side],) for side in ("source", "target") if how in (side, "either")]
+        return [key_of(*keys.values())]
+    return [key_of(keys[side]) for side in ("source", "target") if how in (side, "either")]
 
 
 def levels_of(tree: str) -> int:

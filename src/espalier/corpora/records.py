@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
@@ -117,19 +117,23 @@ def values_of(row: Record | Quarantined) -> dict[str, str]:
 def table_of(rows: Iterable[Record | Quarantined], record_type: type[Row]) -> pd.DataFrame:
     """A table with one column per field of `record_type`; an optional field has a column only if a row fills it."""
     values = [asdict(row) for row in rows]
-    names = [item.name for item in fields(record_type)
-             if not _is_optional(item) or any(value[item.name] for value in values)]  # fmt: skip
+    filled = {name for name in optional_columns(record_type) if any(value[name] for value in values)}
     import pandas as pd
 
-    return pd.DataFrame(values, columns=names).astype("str")
+    return pd.DataFrame(values, columns=column_names(record_type, filled)).astype("str")
+
+
+def column_names(record_type: type[Row], filled: Collection[str] = ()) -> list[str]:
+    """The columns of a table of this record type, of which rows fill these optional ones."""
+    return [item.name for item in fields(record_type) if not _is_optional(item) or item.name in filled]
 
 
 def required_columns(record_type: type[Row]) -> list[str]:
     """The columns that every table of this record type has."""
-    return [item.name for item in fields(record_type) if not _is_optional(item)]
+    return column_names(record_type)
 
 
-def optional_columns(record_type: type[Record]) -> list[str]:
+def optional_columns(record_type: type[Row]) -> list[str]:
     """The columns that a table of this record type has only if a row fills them."""
     return [item.name for item in fields(record_type) if _is_optional(item)]
 

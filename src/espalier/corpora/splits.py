@@ -1,20 +1,16 @@
-"""Splits: which rows are for training, development and test. A split depends on a seed, not on the order of rows."""
+"""Kinds of splits: how rows are chosen for training, development and test. `splitting` chooses them."""
 
 from __future__ import annotations
 
-import random
 import re
-from collections import Counter, defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from espalier.corpora.leakage import format_key, letters_of
+from espalier.corpora.leakage import letters_of
 from espalier.corpora.linked import linked
-from espalier.io.errors import ConfigError
-from espalier.io.hashing import seed_from
 from espalier.io.validation import Strict
 
 if TYPE_CHECKING:
@@ -132,132 +128,6 @@ def published_part(id: str) -> str:
     return ("", *re.split("[-/]", id))[-2]
 
 
-def split_of(table: pd.DataFrame, split: Split, *, where: str = "split") -> pd.Series[str]:
-    """'train', 'dev' or 'test' for each row of a table; '' for a row in none of them.
-
-    Args:
-        table: table of records with the column `id` and the columns that the split needs.
-        where: the path of the split in params.yaml, for messages.
-
-    Returns:
-        A series with the index of the table, named "split".
-
-    Raises:
-        ConfigError: there are too few rows or titles, no sample has the sizes, a required column is missing, or two
-            splits share a `group`.
-    """
-    match split:
-        case AllTrain():
-            chosen: dict[str, str] = {}
-        case RandomSplit():
-            chosen = _sample(list(table["id"]), split, where, "rows")
-        case AuthorSplit():
-            authors = _column(table, "author", where)
-            chosen = _sample(list(table.loc[authors == split.author, "id"]), split, where, f"rows by '{split.author}'")
-        case TitleSplit():
-            names = list(_column(table, split.by, where))
-            titles = _titles(Counter(names), split, where)
-            chosen = {id: titles[name] for id, name in zip(table["id"], names, strict=True) if name in titles}
-            if split.new_formats:
-                chosen |= dict.fromkeys(_with_held_formats(table, chosen), "")
-        case GroupSplit():
-            chosen = _grouped(table, split, where)
-        case PublishedSplit():
-            chosen = _published(list(table["id"]), split, where)
-    splits = table["id"].map(lambda id: chosen.get(id, "train")).astype("str").rename("split")
-    _check_groups(table, splits, where)
-    return splits
-
-
-def _column(table: pd.DataFrame, name: str, where: str) -> pd.Series[str]:
-    if name not in table:
-        raise ConfigError(f"the records have no {name}", where=where, remedy="choose another kind of split")
-    return table[name]
-
-
-def _check_groups(table: pd.DataFrame, splits: pd.Series[str], where: str) -> None:
-    """Raise an error if rows of one `group` are in two splits."""
-    if "group" not in table:
-        return
-    first: dict[str, str] = {}
-    for group, name in zip(table["group"], splits, strict=True):
-        if group and name and first.setdefault(group, name) != name:
-            raise ConfigError(
-                f"group '{group}' is in {first[group]} and in {name}", where=where, remedy="split by kind: group"
-            )
-
-
-def _sample(ids: list[str], split: RandomSplit | AuthorSplit, where: str, what: str) -> dict[str, str]:
-    """Sample rows in the order of the hashes of their ids: one row more or less moves at most one other row."""
-    if split.dev + split.test > len(ids):
-        raise ConfigError(
-            f"dev {split.dev:,} + test {split.test:,} is more than the {len(ids):,} {what}",
-            where=where,
-            remedy="ask for fewer",
-        )
-    order = sorted(ids, key=lambda id: (seed_from(split.seed, id), id))
-    names = ["test"] * split.test + ["dev"] * split.dev
-    return dict(zip(order, names, strict=False))
-
-
-def _grouped(table: pd.DataFrame, split: GroupSplit, where: str) -> dict[str, str]:
-    """Sample whole groups while they fit, in the order of the hashes of their alphabetically first ids."""
-    ids = list(table["id"])
-    if split.dev + split.test > len(ids):
-        raise ConfigError(
-            f"dev {split.dev:,} + test {split.test:,} is more than the {len(ids):,} rows",
-            where=where,
-            remedy="ask for fewer",
-        )
-    strata = list(table["origin"]) if split.stratify == "origin" else [""] * len(ids)
-    groups = defaultdict[int, list[tuple[str, str]]](list)
-    for row, group in enumerate(components(table, sides=split.sides, bare=split.stratify != "none")):
-        groups[group].append((ids[row], strata[row]))
-    members = sorted(
-        (sorted(group) for group in groups.values()), key=lambda rows: (seed_from(split.seed, rows[0][0]), rows)
-    )
-    sizes = Counter(strata)
-    test = apportion(split.test, sizes, sizes)
-    room = {"test": test, "dev": apportion(split.dev, sizes, sizes - Counter(test))}
-    chosen, unchosen = _fill(members, room)
-    # Room that an origin could not fill is open to all: every row then has the same stratum.
-    remaining = {name: {"": sum(counts.values())} for name, counts in room.items()}
-    more, left = _fill([[(id, "") for id, _ in group] for group in unchosen], remaining)
-    chosen |= more
-    for name, wanted in (("dev", split.dev), ("test", split.test)):
-        if wanted and name not in chosen.values():
-            smallest = f"; the smallest has {min(map(len, left)):,}" if left else ""
-            raise ConfigError(
-                f"no group of rows fits into {name} of {wanted:,} rows{smallest}",
-                where=where,
-                remedy="ask for more rows, or for smaller groups: sides: false" if split.sides else "ask for more rows",
-            )
-    return chosen
-
-
-def _fill(
-    groups: list[list[tuple[str, str]]], room: Mapping[str, dict[str, int]]
-) -> tuple[dict[str, str], list[list[tuple[str, str]]]]:
-    """The split of every id whose group fits into one, and the groups that fit into none.
-
-    Args:
-        groups: (id, stratum) of the rows of each group.
-        room: for each split, the number of rows still missing from each stratum; updated in place.
-    """
-    chosen: dict[str, str] = {}
-    unchosen = []
-    for group in groups:
-        size = Counter(stratum for _, stratum in group)
-        name = next((name for name, counts in room.items() if all(size[of] <= counts.get(of, 0) for of in size)), None)
-        if name is None:
-            unchosen.append(group)
-            continue
-        for stratum in size:
-            room[name][stratum] -= size[stratum]
-        chosen |= {id: name for id, _ in group}
-    return chosen, unchosen
-
-
 def apportion(count: int, shares: Mapping[str, float], caps: Mapping[str, int]) -> dict[str, int]:
     """Divide `count` among names in proportion to their shares, up to a cap for each name.
 
@@ -304,55 +174,3 @@ def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[
                 keys = (letters_of(text) or (text if bare else "") for text in table[name])
                 columns.append([(False, key) if key else None for key in keys])
     return linked(len(table), columns)
-
-
-def _published(ids: list[str], split: PublishedSplit, where: str) -> dict[str, str]:
-    names = {id: published_part(id) for id in ids}
-    known = set(names.values())
-    if missing := [name for name in (*split.dev, *split.test) if name not in known]:
-        raise ConfigError(
-            f"no row's id names the split '{missing[0]}'", where=where, remedy="name those of the source, or none"
-        )
-    of = dict.fromkeys(split.dev, "dev") | dict.fromkeys(split.test, "test")
-    return {id: of[name] for id, name in names.items() if name in of}
-
-
-def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, str]:
-    """The split of every held-out title. By rejection sampling, all pairs of sets that fit are equally likely."""
-    if missing := [name for name in split.test_names if name not in counts]:
-        raise ConfigError(f"no row has the title {missing[0]}", where=f"{where}.test_names", remedy="correct it")
-    names = sorted(set(counts) - {*split.keep_in_train, *split.test_names})
-    wanted = {"dev": split.dev_titles} | ({} if split.test_names else {"test": split.test_titles})
-    sizes = {"dev": split.dev_size, "test": split.test_size}
-    held_out = sum(wanted.values())
-    if held_out > len(names):
-        raise ConfigError(
-            f"{held_out} titles are to be held out, but there are {len(names)}", where=where, remedy="hold out fewer"
-        )
-    rng = random.Random(seed_from("titles", split.seed))
-    for _ in range(split.attempts):
-        # Only its method random() gives the same numbers in every version of Python.
-        order = [name for _, name in sorted((rng.random(), name) for name in names)]
-        drawn = {"dev": order[: split.dev_titles], "test": order[split.dev_titles : held_out]}
-        if all(_fits(drawn[part], counts, sizes[part], split) for part in wanted):
-            of = {name: part for part, titles in drawn.items() for name in titles}
-            return of | dict.fromkeys(split.test_names, "test")
-    sought = " and ".join(f"{count} titles of about {sizes[part]:,} rows" for part, count in wanted.items())
-    raise ConfigError(
-        f"none of {split.attempts:,} samples has {sought}",
-        where=where,
-        remedy=f"{len(names)} titles share {sum(counts[name] for name in names):,} rows; change the sizes, or raise "
-        "tolerance or largest",
-    )
-
-
-def _with_held_formats(table: pd.DataFrame, chosen: Mapping[str, str]) -> list[str]:
-    """The ids of unchosen rows with the format of a chosen row."""
-    formats = dict(zip(table["id"], map(format_key, table["target"], table["language"]), strict=True))
-    held = {formats[id] for id in chosen}
-    return [id for id, key in formats.items() if id not in chosen and key in held]
-
-
-def _fits(titles: list[str], counts: Counter[str], size: int, split: TitleSplit) -> bool:
-    rows = [counts[title] for title in titles]
-    return abs(sum(rows) - size) <= split.tolerance * size and max(rows) <= split.largest * sum(rows)

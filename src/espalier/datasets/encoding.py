@@ -43,6 +43,11 @@ class Settings(Strict):
     opposite: ClassVar[Mapping[str, str]] = {}
     reads_pieces: ClassVar[bool] = False
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns of the records that a row must fill to be encoded, such as trees. They are looked for first."""
+        return ()
+
 
 class Vocabulary(Protocol):
     """The meaning of each id. Two vocabularies are equal if each id has the same meaning in both."""
@@ -73,7 +78,7 @@ class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
     GRAIN: ClassVar[int]
 
     @property
-    def ids(self) -> list[str]:
+    def ids(self) -> Sequence[str]:
         """(rows,) ids of the records."""
 
     @property
@@ -86,6 +91,11 @@ class Split(Protocol[Vocabulary_, View_contra, Batch_co]):
     @classmethod
     def load(cls, path: Path, vocabulary: Vocabulary_) -> Self:
         """Read a split written by `save`."""
+
+    @classmethod
+    def shared(cls, path: Path, vocabulary: Vocabulary_, folder: Path) -> Self:
+        """The same through files in `folder`, whose pages the processes of a machine share; by default without."""
+        return cls.load(path, vocabulary)
 
     def __len__(self) -> int: ...
 
@@ -135,7 +145,8 @@ class Encoded(Generic[Split_co]):
 class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
     """A form of encoded data. Register it in `ENCODINGS`. Importing it must not import torch.
 
-    An encoding with this base need not define what has a body here.
+    An encoding with this base need not define what has a body here. Records may be read from a file each time they are
+    iterated; what is iterated once and kept is in memory.
     """
 
     @property
@@ -162,7 +173,10 @@ class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
         return records
 
     def encode(self, records: Sequence[Record_], vocabulary: Vocabulary_, settings: Settings_) -> Encoded[Split_]:
-        """Encode the records that fit the settings, and quarantine the others."""
+        """Encode the records that fit the settings, and quarantine the others, each by itself.
+
+        Splits with the base `RaggedSplit` are encoded some records at a time.
+        """
 
     def extras(self, records: Sequence[Record_], settings: Settings_) -> Extras:
         """Data of the training records to keep besides ids, such as frequent templates: JSON rows by name."""

@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -25,8 +23,6 @@ from espalier.io.hashing import file_sha256
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The values of all lists of a column, and (lists + 1,) offsets.
-Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
 #: The key of the schema that says where the digest is, and the digest's first bytes.
 DIGEST, MARK = "espalier.digest", b"sha256::"
 #: Bytes of the mark and the digest, and of a file's end: the footer's length and "PAR1".
@@ -36,11 +32,16 @@ _SEAL, _END, _BLOCK = len(MARK) + 32, 8, 1 << 20
 def write_table(path: Path, rows: pd.DataFrame | pa.Table, metadata: Mapping[str, str] | None = None) -> None:
     """Write `rows` atomically. `metadata` is stored in the schema and can be read without the rows."""
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
-    extra = {key.encode(): value.encode() for key, value in {**(metadata or {}), DIGEST: "before the footer"}.items()}
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), **extra})
+    table = table.cast(sealed_schema(table.schema, metadata))
     with atomic_file(path) as part:
         pq.write_table(table, part, compression="zstd")
-        _seal(part)
+        seal(part)
+
+
+def sealed_schema(schema: pa.Schema, metadata: Mapping[str, str] | None = None) -> pa.Schema:
+    """The schema of a table with a digest, and with metadata."""
+    extra = {key.encode(): value.encode() for key, value in {**(metadata or {}), DIGEST: "before the footer"}.items()}
+    return schema.with_metadata({**(schema.metadata or {}), **extra})
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None, *, required: Sequence[str] = ()) -> pd.DataFrame:
@@ -56,65 +57,52 @@ def read_table(path: Path, columns: Sequence[str] | None = None, *, required: Se
     return _read(path, columns, required).to_pandas()
 
 
-def write_lists(path: Path, ids: Sequence[str], columns: Mapping[str, Lists]) -> None:
-    """Write ids and columns of lists, each as its flat values and the offsets of its rows."""
-    lists = {
-        name: pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(flat, pa.int32()))
-        for name, (flat, offsets) in columns.items()
-    }
-    write_table(path, pa.table({"id": pa.array(ids, pa.string())} | lists))
-
-
-def read_lists(path: Path, columns: Sequence[str]) -> tuple[list[str], dict[str, Lists]]:
-    """Read a table written by `write_lists`, without a Python object per value. Raises as `read_table` does."""
-    table = _read(path, ["id", *columns]).combine_chunks()
-    lists = {}
-    for name in columns:
-        column = table[name].chunk(0) if table.num_rows else pa.array([], pa.list_(pa.int32()))
-        offsets = np.asarray(column.offsets, dtype=np.int64) - column.offsets[0].as_py()
-        lists[name] = column.flatten().to_numpy(), offsets
-    return table["id"].to_pylist(), lists
-
-
 def table_metadata(path: Path) -> dict[str, str]:
     """The metadata given to `write_table`. Raises as `read_table` does."""
-    metadata = _metadata(_opened(path).schema_arrow)
+    metadata = _metadata(opened(path).schema_arrow)
     return {key: value for key, value in metadata.items() if key != DIGEST and not key.startswith("pandas")}
+
+
+def table_columns(path: Path) -> list[str]:
+    """The names of the columns of a table. Raises as `read_table` does."""
+    return list(opened(path).schema_arrow.names)
 
 
 def table_sha256(path: Path) -> str:
     """The digest of a table, checked against its bytes. Raises as `read_table` does."""
-    _opened(path)
+    opened(path)
     return file_sha256(path)
 
 
 def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = ()) -> pa.Table:
     try:
-        table = _opened(path).read()
+        table = opened(path).read()
     except (pa.ArrowException, OSError) as error:
-        raise _damaged(path, f"not a Parquet file ({error})") from error
-    lacking = [name for name in (*(columns or ()), *required) if name not in table.column_names]
-    if lacking:
-        raise ArtifactError(
-            f"no column {', '.join(lacking)}", where=path, remedy=f"it has {', '.join(table.column_names)}"
-        )
+        raise damaged(path, f"not a Parquet file ({error})") from error
+    require_columns(path, table.column_names, [*(columns or ()), *required])
     return table.select(list(columns)) if columns is not None else table
 
 
-def _opened(path: Path) -> pq.ParquetFile:
+def require_columns(path: Path, present: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse a table that lacks a column."""
+    if lacking := [name for name in wanted if name not in present]:
+        raise ArtifactError(f"no column {', '.join(lacking)}", where=path, remedy=f"it has {', '.join(present)}")
+
+
+def opened(path: Path) -> pq.ParquetFile:
     """Open a file after checking its digest."""
-    damaged = _damaged(path, "damaged: its bytes are not those that were written")
+    changed = damaged(path, "damaged: its bytes are not those that were written")
     try:
         digest, expected = _digests(path)
         if digest != expected:
-            raise damaged
+            raise changed
         file = pq.ParquetFile(path)
         if expected is None and DIGEST in _metadata(file.schema_arrow):
-            raise damaged
+            raise changed
     except FileNotFoundError as error:
         raise MissingError("no such table", where=path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise _damaged(path, f"not a Parquet file ({error})") from error
+        raise damaged(path, f"not a Parquet file ({error})") from error
     return file
 
 
@@ -122,7 +110,7 @@ def _metadata(schema: pa.Schema) -> dict[str, str]:
     return {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
 
 
-def _seal(path: Path) -> None:
+def seal(path: Path) -> None:
     """Insert the digest of a Parquet file before its footer. Offsets in the footer stay valid."""
     start = _footer(path)
     with path.open("r+b") as file:
@@ -161,5 +149,6 @@ def _footer(path: Path) -> int:
     return max(0, start)
 
 
-def _damaged(path: Path, what: str) -> ArtifactError:
+def damaged(path: Path, what: str) -> ArtifactError:
+    """The error of a table that cannot be read."""
     return ArtifactError(what, where=path, remedy="delete it and run its stage again")

@@ -9,7 +9,7 @@ discounts for counts of one, two, and three or more. The empty history backs off
 output ids.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -24,6 +24,8 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 #: The number of probabilities that are computed at once.
 PLACES_PER_SLICE = 65_536
+#: Occurrences of n-grams that wait, at least, before they are counted.
+OCCURRENCES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,57 @@ def _discounts(counts: IntArray, discounts: int) -> FloatArray:
     return np.full(len(counts), one)
 
 
+class _Distinct:
+    """Distinct n-grams and how often each occurs, from occurrences that are added some at a time.
+
+    An n-gram is one number where 63 bits have room; else all occurrences are kept.
+    """
+
+    def __init__(self, parts: int, size: int, radix: int) -> None:
+        self._parts, self._size, self._radix = parts, size, radix
+        self._numbered = size * radix**parts < 2**63
+        self._grams, self._times = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._waiting = list[IntArray]()
+        self._count = 0
+
+    def add(self, histories: IntArray, tokens: IntArray) -> None:
+        if not self._numbered:
+            self._waiting.append(np.concatenate([histories, tokens[:, None]], axis=1))
+            return
+        grams = np.zeros(len(tokens), np.int64)
+        for part in histories.T:
+            grams = grams * self._radix + part
+        self._waiting.append(grams * self._size + tokens)
+        self._count += len(tokens)
+        if self._count > max(OCCURRENCES, len(self._grams)):
+            self._merge()
+
+    def counted(self) -> tuple[IntArray, IntArray, IntArray]:
+        """(n, parts) histories, (n,) tokens, and (n,) how often they occur."""
+        if not self._numbered:
+            rows = np.concatenate([np.zeros((0, self._parts + 1), np.int64), *self._waiting])
+            return rows[:, :-1], rows[:, -1], np.ones(len(rows), np.int64)
+        self._merge()
+        histories, left = np.zeros((len(self._grams), self._parts), np.int64), self._grams // self._size
+        for part in reversed(range(self._parts)):
+            histories[:, part], left = left % self._radix, left // self._radix
+        return histories, self._grams % self._size, self._times
+
+    def _merge(self) -> None:
+        more, times = np.unique(np.concatenate([np.zeros(0, np.int64), *self._waiting]), return_counts=True)
+        self._waiting, self._count = [], 0
+        both = np.concatenate([self._grams, more]), np.concatenate([self._times, times])
+        self._grams, self._times = _summed(*both)
+
+
+def _summed(numbers: IntArray, times: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct numbers, ascending, and the sums of their times."""
+    order = np.argsort(numbers, kind="stable")
+    numbers = numbers[order]
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    return numbers[starts], np.add.reduceat(times[order], starts) if len(starts) else times
+
+
 class KneserNey:
     """Probabilities of tokens after histories, estimated from counts.
 
@@ -106,22 +159,28 @@ class KneserNey:
         self._unigrams[words.tokens] += words.shares
 
     @classmethod
-    def fit(cls, histories: IntArray, tokens: IntArray, size: int, radix: int, discounts: Literal[1, 3] = 1) -> Self:
+    def fit(cls, occurrences: Iterable[tuple[IntArray, IntArray]], parts: int, size: int, radix: int,
+            discounts: Literal[1, 3] = 1) -> Self:  # fmt: skip
         """Count tokens after their histories.
 
         Args:
-            histories: (n, parts) parts below `radix`, the nearest part first.
-            tokens: (n,) ids below `size`.
+            occurrences: some at a time, (n, parts) histories, parts below `radix` and the nearest first, and (n,)
+                tokens, ids below `size`. For 2 parts about 150 bytes for each distinct n-gram are in memory.
             discounts: 1, or 3 for modified smoothing.
         """
+        distinct = _Distinct(parts, size, radix)
+        for histories, tokens in occurrences:
+            distinct.add(histories, tokens)
+        histories, tokens, times = distinct.counted()
+        del distinct
         if not len(tokens):
             none = np.zeros(0, np.int64)
-            return cls([_Level.of(none, none, none, size, 1)] * (histories.shape[1] + 1), size, radix)
+            return cls([_Level.of(none, none, none, size, 1)] * (parts + 1), size, radix)
         numbers, tables = np.zeros(len(tokens), np.int64), [np.zeros(1, np.int64)]
         for part in histories.T:
             table, numbers = np.unique(numbers * radix + part, return_inverse=True)
             tables.append(table)
-        grams, counts = np.unique(numbers * size + tokens, return_counts=True)
+        grams, counts = _summed(numbers * size + tokens, times)
         levels = [_Level.of(tables[-1], grams, counts, size, discounts)]
         for table, longer in zip(tables[-2::-1], tables[:0:-1], strict=True):
             # A shorter history counts each distinct longer one once.

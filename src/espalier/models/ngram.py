@@ -5,8 +5,9 @@ s of the predicted token is also given. It is the nearest part of the history, s
 history, P(w | w_-1 s) backs off to P(w | s), and that to P(w).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -82,24 +83,26 @@ class NGram(Generic[Vocabulary_, View_co]):
         self.config, self.vocabulary, self.counts = config, vocabulary, counts
 
     @classmethod
-    def fit(cls, config: NGramConfig[View_co], vocabulary: Vocabulary_, batches: Sequence[Batch], size: int) -> Self:
-        """Count the n-grams of targets, each preceded by `order` - 1 times `BOS`.
+    def fit(cls, config: NGramConfig[View_co], vocabulary: Vocabulary_, batches: Iterable[Batch], size: int) -> Self:
+        """Count the n-grams of targets, each preceded by `order` - 1 times `BOS`. One batch is in memory at a time.
 
         Args:
             batches: batches of targets that end with an end mark and are right-padded with `PAD`, with symbols for the
                 structures of the view.
         """
-        targets, histories, radix = list[IntArray](), list[IntArray](), size
-        for batch in batches:
-            rows = batch.target.cpu().numpy()
-            contexts, kinds = _contexts(batch, vocabulary)
-            radix = max(radix, kinds)
-            targets.append(rows[rows != PAD])
-            histories.append(_histories(rows, contexts, config.order)[rows != PAD])
-        if not batches:
-            targets, histories = [np.zeros(0, np.int64)], [np.zeros((0, config.order - 1), np.int64)]
-        history, target = np.concatenate(histories), np.concatenate(targets)
-        return cls(config, vocabulary, KneserNey.fit(history, target, size, radix, config.discounts))
+        left = iter(batches)
+        first = next(left, None)
+        contexts, kinds = (np.zeros((0, 0), np.int64), 1) if first is None else _contexts(first, vocabulary)
+
+        def occurrences() -> Iterator[tuple[IntArray, IntArray]]:
+            for batch in [] if first is None else chain([first], left):
+                rows = batch.target.cpu().numpy()
+                histories = _histories(rows, _contexts(batch, vocabulary)[0], config.order)
+                yield histories[rows != PAD], rows[rows != PAD]
+
+        parts = config.order - 1 + bool(contexts.size)
+        counts = KneserNey.fit(occurrences(), parts, size, max(size, kinds), config.discounts)
+        return cls(config, vocabulary, counts)
 
     # --- The contract ------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ words of earlier siblings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, Self
 
@@ -75,19 +75,17 @@ class NGramTree(Generic[Vocabulary_]):
 
     @classmethod
     def fit(
-        cls, config: NGramConfig[DialogueView], vocabulary: Vocabulary_, batches: Sequence[DialogueBatch], size: int
+        cls, config: NGramConfig[DialogueView], vocabulary: Vocabulary_, batches: Iterable[DialogueBatch], size: int
     ) -> Self:
-        """Count the roots and the children of trees.
+        """Count the roots and the children of trees. One batch is in memory at a time.
 
         Args:
             batches: batches of trees, as in `datasets.dialogue.data`.
         """
         k = config.view.arity
-        parts = [_choices(batch, k, config.order) for batch in batches]
-        histories = np.concatenate([np.zeros((0, config.order), np.int64), *(history for history, _, _ in parts)])
-        tokens = np.concatenate([np.zeros(0, np.int64), *(token for _, token, _ in parts)])
+        occurrences = (_choices(batch, k, config.order)[:2] for batch in batches)
         radix = max(size, _root_place(k) + 1)
-        return cls(config, vocabulary, KneserNey.fit(histories, tokens, size, radix, config.discounts))
+        return cls(config, vocabulary, KneserNey.fit(occurrences, config.order, size, radix, config.discounts))
 
     # --- The contract ------------------------------------------------------------------------------------------------
 

@@ -22,9 +22,8 @@ def known_rows(targets: Ragged) -> IntArray:
     Raises:
         DataError: there are no such targets.
     """
-    rows = np.repeat(np.arange(len(targets.lengths)), targets.lengths)
     known = np.ones(len(targets.lengths), dtype=bool)
-    known[rows[targets.flat == UNK]] = False
+    known[np.searchsorted(targets.offsets, np.flatnonzero(targets.flat == UNK), side="right") - 1] = False
     if not known.any():
         raise DataError("no target without unknown words", file="the training split", remedy="raise the vocabulary")
     return np.flatnonzero(known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -63,13 +63,13 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
 
     def unwritten(self, ready: Ready[Record_, Data_]) -> pd.DataFrame:
         """The output rows of a split with empty texts and without likelihoods, for texts of any origin."""
-        rows = [
+        rows = (
             row
             for inputs in self._inputs(ready)
             for prompt in range(len(inputs.rows))
             for row in self._filled(inputs, prompt, [])
-        ]
-        return pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
+        )
+        return table_of_rows(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
 
     def likelihoods(self, ready: Ready[Record_, Data_] | None) -> pd.DataFrame | None:
         """The likelihood of each reference of a split; None if the split has no rows."""
@@ -85,14 +85,23 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
 
     def _outputs_of(self, inputs: Inputs[Data_, Hypothesis_]) -> pd.DataFrame:
         """The output rows of all prompts, ordered by id and sample."""
-        data, view = inputs.data, self.model.config.view
+        data = inputs.data
         _require_positions(data, self.model, "a model")
         if inputs.check:
             inputs.check()
+        table = table_of_rows(self._decoded(inputs)).sort_values(["id", "sample"], kind="stable", ignore_index=True)
+        needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
+        likelihoods = self._likelihoods(data, needed)
+        if inputs.measure:
+            likelihoods = likelihoods.assign(**inputs.measure(needed))
+        return _rounded(table.merge(likelihoods, on="id", validate="many_to_one"))
+
+    def _decoded(self, inputs: Inputs[Data_, Hypothesis_]) -> Iterator[dict[str, Any]]:
+        """The output rows of all prompts, without likelihoods, the shortest prompts first."""
+        data, view = inputs.data, self.model.config.view
         order = np.argsort(data.sizes(view)[inputs.prompts], kind="stable")
         at_once = GPU_PREFIXES if self.device.type == "cuda" else PREFIXES
         size = max(1, at_once // self.decoder.prefixes)
-        rows = list[dict[str, Any]]()
         for part in self.follow([order[start : start + size] for start in range(0, len(order), size)], "decode"):
             batch = data.batch(inputs.prompts[part], view).to(self.device)
             first = [inputs.rows[prompt][0] for prompt in part]
@@ -101,13 +110,7 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
             if inputs.rerank:
                 found = inputs.rerank(inputs.prompts[part], found)
             for prompt, hypotheses in zip(part, found, strict=True):
-                rows += self._filled(inputs, prompt, hypotheses)
-        table = pd.DataFrame(rows).sort_values(["id", "sample"], kind="stable", ignore_index=True)
-        needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
-        likelihoods = self._likelihoods(data, needed)
-        if inputs.measure:
-            likelihoods = likelihoods.assign(**inputs.measure(needed))
-        return _rounded(table.merge(likelihoods, on="id", validate="many_to_one"))
+                yield from self._filled(inputs, prompt, hypotheses)
 
     def _filled(
         self, inputs: Inputs[Data_, Hypothesis_], prompt: int, hypotheses: list[Hypothesis_]
@@ -125,6 +128,18 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
             self.task.likelihood, self.model, data, places, self.device, lambda parts: self.follow(parts, "likelihood")
         )
         return _rounded(pd.DataFrame({"id": [data.ids[place] for place in places], **columns}))
+
+
+def table_of_rows(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """The table that pandas makes of a list of all rows, of which only the values are kept."""
+    columns = dict[str, list[Any]]()
+    for place, row in enumerate(rows):
+        for name, value in row.items():
+            columns.setdefault(name, [float("nan")] * place).append(value)
+        if len(row) < len(columns):
+            for name in columns.keys() - row.keys():
+                columns[name].append(float("nan"))
+    return pd.DataFrame(columns)
 
 
 def judged(

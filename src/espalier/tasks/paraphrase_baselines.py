@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from espalier.corpora.keys import Keys, key_array, key_of
 from espalier.datasets.pairs.data import PairData, PairView, top_levels
 from espalier.datasets.ragged import IntArray, Ragged
 from espalier.metrics.ibleu import cleaned
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from espalier.datasets.pairs.vocabulary import PairVocabulary
 
 
-def exemplars(wanted: Ragged, train: PairData, levels: int) -> IntArray:
+def exemplars(wanted: Ragged, train: PairData, levels: int, among: IntArray | None = None) -> IntArray:
     """(trees,) index in `train` of the exemplar of each tree.
 
     An exemplar is a sentence with the wanted syntax and another meaning (Chen et al. 2019). Our corpora have no
@@ -32,31 +34,45 @@ def exemplars(wanted: Ragged, train: PairData, levels: int) -> IntArray:
 
     Args:
         wanted: symbols of the trees, in the vocabulary of `train`.
+        among: indices of the rows that may be chosen, at least one; None for all. About 40 bytes of each are in
+            memory.
     """
     trees = train.columns["target_tree"]
-    order = np.lexsort((np.array(train.ids), trees.lengths))
+    rows = np.arange(len(train)) if among is None else among
+    lengths = trees.lengths[rows]
     found = np.full(len(wanted.lengths), -1, dtype=np.int64)
     for level in range(levels, -1, -1):
         missing = np.flatnonzero(found < 0)
         if not len(missing):
             break
-        tops = _rows(top_levels(trees, level, train.vocabulary))
-        groups: dict[bytes, list[int]] = {}
-        for place in order.tolist():
-            groups.setdefault(tops[place], []).append(place)
-        arrays = {top: np.array(places) for top, places in groups.items()}
-        for row, top in zip(missing, _rows(top_levels(wanted.select(missing), level, train.vocabulary)), strict=True):
-            if top in arrays:
-                group = arrays[top]
-                found[row] = group[np.abs(trees.lengths[group] - wanted.lengths[row]).argmin()]
+        parts = (trees.select(rows[start : start + _ROWS]) for start in range(0, len(rows), _ROWS))
+        tops = np.concatenate([_tops(part, level, train.vocabulary) for part in parts])
+        order = np.argsort(tops, kind="stable")
+        tops, own = tops[order], _tops(wanted.select(missing), level, train.vocabulary)
+        bounds = (np.searchsorted(tops, own, side) for side in ("left", "right"))
+        known: dict[tuple[int, int], int] = {}
+        for row, start, end in zip(missing.tolist(), *bounds, strict=True):
+            if start == end:
+                continue
+            size = int(wanted.lengths[row])
+            if (start, size) not in known:
+                group = order[start:end]
+                away = np.abs(lengths[group] - size)
+                nearest = group[away == away.min()]
+                nearest = rows[nearest[lengths[nearest] == lengths[nearest].min()]]
+                known[start, size] = min(nearest.tolist(), key=lambda place: train.ids[place])
+            found[row] = known[start, size]
     return found
 
 
-def _rows(trees: Ragged) -> list[bytes]:
-    """The symbols of each tree in a hashable form."""
-    return [trees.flat[start:end].tobytes() for start, end in zip(trees.offsets[:-1], trees.offsets[1:], strict=True)]
+def _tops(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Keys:
+    """The keys of the top levels of trees."""
+    top = top_levels(trees, levels, vocabulary)
+    return key_array(key_of(top.flat[start:end].tobytes()) for start, end in pairwise(top.offsets.tolist()))
 
 
+#: Training rows whose trees are looked at at a time.
+_ROWS: Final = 1 << 14
 #: A target by itself, for a model that reads no source.
 TEXT_VIEW: Final = PairView(())
 #: The share of words that the row `noise` replaces.
@@ -67,9 +83,9 @@ def baseline_rows(
     table: pd.DataFrame, ready: Ready[Pair, PairData], train: PairData, seed: int
 ) -> Mapping[str, BaselineRow]:
     """The sources and the references with their parses, and training targets: exemplars, and random ones."""
-    train = train.select(known_rows(train.columns["target"]))
+    known = known_rows(train.columns["target"])
     seeds = chance_seeds(table, seed)
-    drawn = [own % len(train) for own in seeds]
+    drawn = known[[own % len(known) for own in seeds]]
     rows = {
         "copy": BaselineRow(
             "the source itself",
@@ -105,13 +121,13 @@ def baseline_rows(
         wanted = ready.data.columns["target_tree"].select(np.array([place_of[id_] for id_ in table["id"]]))
         rows["exemplar"] = BaselineRow(
             "the training target nearest in size under the reference's template",
-            {"text": _targets(train, exemplars(wanted, train, TEXT_VIEW.template))},
+            {"text": _targets(train, exemplars(wanted, train, TEXT_VIEW.template, known))},
             given=("template_kept", "incomprehensible", "empty", "ted_unparsed"),
         )
     return rows
 
 
-def _targets(data: PairData, places: Sequence[int] | IntArray) -> list[str]:
+def _targets(data: PairData, places: IntArray) -> list[str]:
     """The targets with these indices, as text."""
     targets = data.columns["target"]
     bounds = targets.offsets

@@ -34,7 +34,7 @@ class Nearest:
         ids: ids of the texts, used to break ties.
     """
 
-    def __init__(self, texts: Ragged, ids: list[str], size: int) -> None:
+    def __init__(self, texts: Ragged, ids: Sequence[str], size: int) -> None:
         self.count = len(ids)
         self._rank = np.empty(self.count, dtype=np.int64)
         self._rank[np.argsort(np.array(ids), kind="stable")] = np.arange(self.count)

@@ -8,7 +8,8 @@ import pytest
 
 from espalier.corpora.readers.conllu import read
 from espalier.corpora.records import Sentence, table_of
-from espalier.corpora.splits import PublishedSplit, split_of
+from espalier.corpora.splits import PublishedSplit
+from espalier.corpora.splitting import split_of
 from espalier.io.errors import ConfigError, DataError
 
 

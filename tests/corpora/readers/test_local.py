@@ -10,7 +10,8 @@ from espalier.corpora.filters import Filters, screen
 from espalier.corpora.readers.local import read_lines
 from espalier.corpora.readers.tables import read_tsv
 from espalier.corpora.records import Pair, Quarantined, Sentence, records_of, table_of
-from espalier.corpora.splits import GroupSplit, PublishedSplit, split_of
+from espalier.corpora.splits import GroupSplit, PublishedSplit
+from espalier.corpora.splitting import split_of
 from espalier.io.errors import ConfigError, DataError
 
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from espalier.corpora.records import Pair
 from espalier.datasets.encoding import Encoded
 from espalier.datasets.pairs.data import PairData, PairView
-from espalier.datasets.pairs.encode import PairEncoding, PairSettings, reversed_pairs
+from espalier.datasets.pairs.encode import PairEncoding, PairSettings, reversed_pair
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, UNK
 from espalier.io.errors import ConfigError
@@ -234,6 +234,7 @@ def test_training_reads_both_directions_where_the_settings_say_so() -> None:
     both = ENCODING.training_records(rows, PairSettings())
     assert [row.id for row in both] == ["a", "b", "a/reversed", "b/reversed"]
     assert both[2].source == rows[0].target and both[2].target_tree == LAMP
+    assert len(both) == 4 and both[-1] == both[3] and both[1:3] == [both[1], both[2]]
     assert ENCODING.training_records(rows, PairSettings(both_directions=False)) == rows
 
 
@@ -271,9 +272,9 @@ NAMES = [f"{side}{name}" for side in SIDES for name in ("", "_words", "_tags", "
 @given(st.lists(st.fixed_dictionaries(dict.fromkeys(NAMES, WORD)), max_size=3))
 def test_to_turn_a_pair_twice_is_to_leave_it(values: list[dict[str, str]]) -> None:
     rows = [Pair(id=f"p{n}", origin="made", language="en", group="g", **each) for n, each in enumerate(values)]
-    once = reversed_pairs(rows)
+    once = [reversed_pair(row) for row in rows]
     assert [row.id for row in once] == [f"{row.id}/reversed" for row in rows]
-    for row, turned, again in zip(rows, once, reversed_pairs(once), strict=True):
+    for row, turned, again in zip(rows, once, map(reversed_pair, once), strict=True):
         assert all(getattr(again, name) == getattr(row, name) for name in NAMES)
         swapped = [name.replace("source", "X").replace("target", "source").replace("X", "target") for name in NAMES]
         assert all(getattr(turned, one) == getattr(row, other) for one, other in zip(NAMES, swapped, strict=True))

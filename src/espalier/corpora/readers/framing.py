@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args
 
 from espalier.corpora.readers.files import files_of, json_in
 from espalier.io.errors import ConfigError, DataError
-from espalier.io.text_files import text_of
+from espalier.io.text_files import each_line, text_of
 
 Form = Literal["csv", "tsv", "json", "jsonl"]
 #: Encodings of files that programs and old web pages write. GB18030 includes GBK and GB2312.
@@ -93,33 +93,42 @@ def rows_of(file: Path, framing: Framing, *, header: bool = False) -> Iterator[R
     form = framing.get("form") or FORMS.get(file.suffix.lower())
     if form is None:
         raise DataError("a file of no known form", file=file, remedy=f"give form: {', '.join(get_args(Form))}")
-    text = text_of(file, framing.get("encoding", "utf-8"), remedy=UNREADABLE)
-    match form:
-        case "json":
-            yield from listed(json_in(text, file), framing.get("within", ""), file)
-        case "jsonl":
-            yield from _json_lines(text, file)
-        case _:
-            comma = form == "csv"
-            separator, quotes = framing.get("separator", "," if comma else "\t"), framing.get("quotes", comma)
-            rows = _quoted(text, separator, file) if quotes else _split(text, separator, blank=not comma)
-            yield from _named(rows, file) if header else rows
+    encoding = framing.get("encoding", "utf-8")
+    if form == "json":
+        text = text_of(file, encoding, remedy=UNREADABLE)
+        yield from listed(json_in(text, file), framing.get("within", ""), file)
+        return
+    lines = each_line(file, encoding, remedy=UNREADABLE)
+    if form == "jsonl":
+        yield from _json_lines(lines, file)
+        return
+    comma = form == "csv"
+    separator, quotes = framing.get("separator", "," if comma else "\t"), framing.get("quotes", comma)
+    rows = _quoted(lines, separator, file) if quotes else _split(lines, separator, blank=not comma)
+    yield from _named(rows, file) if header else rows
 
 
-def _split(text: str, separator: str, *, blank: bool) -> Iterator[Row]:
-    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), start=1):
+def _split(lines: Iterator[str], separator: str, *, blank: bool) -> Iterator[Row]:
+    for number, line in enumerate(lines, start=1):
         if line or blank:
             yield Row(number, line.split(separator), "", line)
 
 
-def _quoted(text: str, separator: str, file: Path) -> Iterator[Row]:
-    lines = [f"{line}\n" for line in text.removesuffix("\n").split("\n")]  # as all readers part lines
-    rows = csv.reader(lines, delimiter=separator, strict=True)
+def _quoted(lines: Iterator[str], separator: str, file: Path) -> Iterator[Row]:
+    own = list[str]()  # the lines of a row
+
+    def noted() -> Iterator[str]:
+        for line in lines:
+            own.append(line)
+            yield f"{line}\n"
+
+    rows = csv.reader(noted(), delimiter=separator, strict=True)
     start = 1
     try:
         for fields in rows:
             if fields:
-                yield Row(start, fields, "", "".join(lines[start - 1 : rows.line_num]).removesuffix("\n"))
+                yield Row(start, fields, "", "\n".join(own))
+            own.clear()
             start = rows.line_num + 1
     except csv.Error as error:
         remedy = "double a quotation mark inside quotation marks; or give quotes: false, if none encloses a field"
@@ -139,8 +148,8 @@ def _named(rows: Iterator[Row], file: Path) -> Iterator[Row]:
             yield row._replace(value={}, fault="wrong number of fields")
 
 
-def _json_lines(text: str, file: Path) -> Iterator[Row]:
-    for number, line in enumerate(text.split("\n"), start=1):
+def _json_lines(lines: Iterator[str], file: Path) -> Iterator[Row]:
+    for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
                 yield Row(number, json_in(line, file, number), "", line)

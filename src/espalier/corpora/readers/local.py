@@ -9,7 +9,7 @@ from espalier.corpora.readers.files import files_of
 from espalier.corpora.readers.framing import UNREADABLE, Encoding
 from espalier.corpora.readers.rows import sentence_of
 from espalier.corpora.records import Quarantined, Sentence
-from espalier.io.text_files import lines_of
+from espalier.io.text_files import each_line
 
 
 def read_lines(
@@ -30,5 +30,5 @@ def read_lines(
         DataError: a source has no files, or a file is not in the encoding; the message names the file and the row.
     """
     for origin, file, name in files_of(folders, "lines"):
-        for row, line in enumerate(lines_of(file, encoding, remedy=UNREADABLE), start=1):
+        for row, line in enumerate(each_line(file, encoding, remedy=UNREADABLE), start=1):
             yield sentence_of(f"{origin}/{name}/{row}", line, origin=origin, language=language)

@@ -18,7 +18,7 @@ from espalier.corpora.readers.files import files_of, lines_of_test, single_sourc
 from espalier.corpora.readers.rows import pair_of, quarantined
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError
-from espalier.io.text_files import lines_of
+from espalier.io.text_files import each_line
 from espalier.syntax.constituency import TreeError, tree_of, write_tree
 
 # From 1, and of few digits: Python reads no number of thousands.
@@ -43,7 +43,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
     files = files_of({origin: folder}, "paranmt")
     if len(files) > 1:
         raise ConfigError(f"{len(files)} files", where=folder, remedy="the reader paranmt reads exactly one")
-    for number, line in enumerate(lines_of(files[0][1])):
+    for number, line in enumerate(each_line(files[0][1])):
         yield _row(f"paranmt-{number:06d}", origin, line)
 
 

@@ -14,7 +14,7 @@ from espalier.corpora.readers.files import fields_of, json_of, recognized_source
 from espalier.corpora.readers.rows import adjacent
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.errors import ConfigError, DataError
-from espalier.io.text_files import lines_of
+from espalier.io.text_files import each_line
 from espalier.text.words import join_words
 
 _LCCC = "LCCC-base_valid.json"
@@ -68,5 +68,5 @@ def _lccc(file: Path) -> Iterator[list[str]]:
 
 
 def _cdial(file: Path) -> Iterator[list[str]]:
-    for row, line in enumerate(lines_of(file), start=1):
+    for row, line in enumerate(each_line(file), start=1):
         yield fields_of(line, "\t", 2, file, row)

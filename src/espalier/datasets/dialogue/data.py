@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
@@ -135,15 +134,16 @@ class DialogueData(RaggedSplit[WordVocabulary]):
 
     def longest(self, view: DialogueView) -> int:
         """The length of the longest row that a model reads or writes, including EOS."""
-        return max(int(rows.lengths.max(initial=0)) for rows in (self.columns["source"], self._written(view))) + 1
+        source, target = (int(self.columns[side].lengths.max(initial=0)) for side in ("source", "target"))
+        return max(source, self.arity * target + 1 if view.shape == "linear" else target) + 1
 
     def batch(
         self, indices: IntArray, view: DialogueView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> DialogueBatch:
         """Collate the rows `indices` for a model with this view. `rng` is not used."""
         source = self.columns["source"].padded(indices, PAD, grain)
-        written = self._written(view)
-        words, lengths = written.padded(indices, PAD), written.lengths[indices]
+        written = self._linear(indices) if view.shape == "linear" else self.columns["target"].select(indices)
+        words, lengths = written.padded(np.arange(len(indices)), PAD), written.lengths
         words = np.pad(words, ((0, 0), (0, -(words.shape[1] + 1) % grain + 1)), constant_values=PAD)
         target, inputs = words.copy(), np.roll(words, 1, axis=1)
         target[np.arange(len(indices)), lengths], inputs[:, 0] = EOS, BOS
@@ -151,14 +151,9 @@ class DialogueData(RaggedSplit[WordVocabulary]):
         rows |= self._levels(indices, view) if view.shape == "tree" else _no_levels(view.arity)
         return DialogueBatch(**tensors(rows))
 
-    def _written(self, view: DialogueView) -> Ragged:
-        """The sequences that a model with this view writes from left to right."""
-        return self._linear if view.shape == "linear" else self.columns["target"]
-
-    @cached_property
-    def _linear(self) -> Ragged:
-        """The tree of each response in pre-order."""
-        forest, target, k = self._forest(self.arity), self.columns["target"], self.arity
+    def _linear(self, indices: IntArray) -> Ragged:
+        """The trees of these responses in pre-order."""
+        forest, target, k = self._forest(indices, self.arity), self.columns["target"].select(indices), self.arity
         # A subtree of w words has k w + 1 symbols.
         words, above = np.ones(len(target.flat), dtype=np.int64), forest.parent
         levels = [np.flatnonzero(forest.level == level) for level in range(int(forest.level.max(initial=-1)) + 1)]
@@ -178,40 +173,26 @@ class DialogueData(RaggedSplit[WordVocabulary]):
 
     def _levels(self, indices: IntArray, view: DialogueView) -> dict[str, IntArray]:
         """The nodes of the trees `indices`, sorted by level, and within a level by the order of the batch."""
-        forest = self._forest(view.arity)
-        starts, counts = self.columns["target"].offsets[indices], self.columns["target"].lengths[indices]
+        forest, counts = self._forest(indices, view.arity), self.columns["target"].lengths_at(indices)
         owner = np.repeat(np.arange(len(indices)), counts)
-        shift = np.repeat(starts - (np.cumsum(counts) - counts), counts)  # from the batch's numbering to the split's
-        nodes = np.arange(len(owner)) + shift
-        by_level = np.argsort(forest.level[nodes], kind="stable")
-        widths = np.bincount(forest.level[nodes])
+        by_level = np.argsort(forest.level, kind="stable")
+        widths = np.bincount(forest.level)
         # Each node's index within its level, for the places of its children.
-        index_in_level = np.empty(len(nodes), dtype=np.int64)
-        index_in_level[by_level] = np.arange(len(nodes)) - np.repeat(np.cumsum(widths) - widths, widths)
-        parent = forest.parent[nodes]
-        above = index_in_level[np.where(parent < 0, 0, parent - shift)]
-        place = np.where(parent < 0, owner, above * view.arity + forest.slot[nodes])[by_level]
-        nodes, owner = nodes[by_level], owner[by_level]
-        below = forest.below[nodes]
-        return {"tokens": forest.tokens[nodes], "below": below, "owner": owner, "place": place, "widths": widths}
+        index_in_level = np.empty(len(owner), dtype=np.int64)
+        index_in_level[by_level] = np.arange(len(owner)) - np.repeat(np.cumsum(widths) - widths, widths)
+        above = index_in_level[np.maximum(forest.parent, 0)]
+        place = np.where(forest.parent < 0, owner, above * view.arity + forest.slot)
+        rows = {"tokens": forest.tokens, "below": forest.below, "owner": owner, "place": place}
+        return {**{name: row[by_level] for name, row in rows.items()}, "widths": widths}
 
-    def _forest(self, arity: int) -> _Forest:
-        if arity not in self._forests:
-            self._forests[arity] = self._build_forest(arity)
-        return self._forests[arity]
-
-    @cached_property
-    def _forests(self) -> dict[int, _Forest]:
-        return {}
-
-    def _build_forest(self, arity: int) -> _Forest:
-        """The nodes of all trees of the split, one tree after another."""
-        target = self.columns["target"]
+    def _forest(self, indices: IntArray, arity: int) -> _Forest:
+        """The nodes of the trees `indices`, one tree after another."""
+        target = self.columns["target"].select(indices)
         total = len(target.flat)
         first = np.repeat(target.offsets[:-1], target.lengths)  # of each node's tree
         if arity == self.arity:
-            tokens = target.flat[first + self.columns["order"].flat].astype(np.int64)
-            local = self.columns["children"].flat.reshape(total, arity).astype(np.int64)
+            tokens = target.flat[first + self.columns["order"].select(indices).flat].astype(np.int64)
+            local = self.columns["children"].select(indices).flat.reshape(total, arity).astype(np.int64)
             children = np.where(local < 0, -1, local + first[:, None])
         elif arity == 1:
             tokens = target.flat.astype(np.int64)
@@ -237,7 +218,7 @@ class DialogueData(RaggedSplit[WordVocabulary]):
 
 @dataclass(frozen=True)
 class _Forest:
-    """The nodes of all trees of a split.
+    """The nodes of trees.
 
     Attributes:
         tokens: (nodes,) words.

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
@@ -42,6 +43,11 @@ class DialogueSettings(Settings):
     trees: Literal["corpus", "right_chain"] = "corpus"
     #: The probability that the head of a word, the root excepted, is drawn at random (`syntax/altered.py`).
     noise: float = Field(0.0, ge=0, le=1)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The heads of the words of the responses."""
+        return ("target_heads",)
 
     @model_validator(mode="after")
     def _bounds(self) -> Self:
@@ -106,7 +112,7 @@ class DialogueEncoding(Encoding[Pair, DialogueSettings, WordVocabulary, Dialogue
     def measures(self, split: DialogueData) -> Mapping[str, Any]:
         """`depths`, the points of figure 6: mean depth of words in chains and trees, by sentence length."""
         children = split.columns["children"]
-        rows = np.split(children.flat, children.offsets[1:-1]) if len(split) else []
+        rows = (children.flat[start:end] for start, end in pairwise(children.offsets))
         points = depths_by_length(depths_of_tree(row.reshape(-1, ARITY)) for row in rows)
         return {
             "depths": {
@@ -117,7 +123,8 @@ class DialogueEncoding(Encoding[Pair, DialogueSettings, WordVocabulary, Dialogue
 
 
 def _known(split: DialogueData, side: str) -> float:
-    unknown = float((split.columns[side].flat == UNK).mean()) if len(split) else 0.0
+    words = split.columns[side]
+    unknown = words.count(UNK) / len(words.flat) if len(split) else 0.0
     return round(100 * (1 - unknown), 2)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 #: The rows that an encoder can read; `template` is the top levels of the target's tree.
 Row = Literal["source", "source_tree", "target_tree", "template"]
 ROWS: tuple[Row, ...] = get_args(Row)
+#: The pairs that are looked at at a time.
+PART = 1 << 16
 
 
 def modality_of(row: Row) -> Literal["text", "tree"]:
@@ -137,29 +138,17 @@ class PairData(RaggedSplit[PairVocabulary]):
         symbols = {tree: self.vocabulary.trees.encode(read_tree(tree, words=False)) for tree in dict.fromkeys(trees)}
         return Ragged.of([symbols[tree] for tree in trees])
 
-    def row(self, name: str, view: PairView) -> Ragged:
-        """One of `ROWS` or "target" for every pair, without specials, in the form of `view`."""
-        key = name, view.form, view.template
-        if key not in self._rows:
-            self._rows[key] = self._row(name, view)
-        return self._rows[key]
-
-    def _row(self, name: str, view: PairView) -> Ragged:
+    def rows(self, name: str, places: IntArray, view: PairView) -> Ragged:
+        """One of `ROWS` or "target" for the pairs at these places, without specials, in the form of `view`."""
         if name in ("source", "target"):
-            return self.columns[name]
+            return self.columns[name].select(places)
         if name != "template":
-            trees = self.columns[name]
+            trees = self.columns[name].select(places)
         elif self.template is not None:
-            trees = self.template
+            trees = self.template.select(places)
         else:
-            trees = top_levels(self.columns["target_tree"], view.template, self.vocabulary)
-        if view.form == "levels":
-            return trees
-        return bracketed(trees, self.vocabulary)
-
-    @cached_property
-    def _rows(self) -> dict[tuple[str, str, int], Ragged]:
-        return {}
+            trees = top_levels(self.columns["target_tree"].select(places), view.template, self.vocabulary)
+        return trees if view.form == "levels" else bracketed(trees, self.vocabulary)
 
     def words(self) -> frozenset[str]:
         """The distinct words of both sides, in lower case."""
@@ -197,21 +186,33 @@ class PairData(RaggedSplit[PairVocabulary]):
                 where="network",
                 remedy="make the dataset with trees: true, or choose a model of texts alone",
             )
-        return max((int(self.row(name, view).lengths.max(initial=0)) for name in names), default=0) + 2
+        return max((self._longest(name, view) for name in names), default=0) + 2
+
+    def _longest(self, name: str, view: PairView) -> int:
+        """The length of the longest of these rows, without specials."""
+        form = 3 if view.form == "brackets" and name not in ("source", "target") else 1
+        if name == "template" and self.template is None:
+            tops = (
+                top_levels(part, view.template, self.vocabulary) for part in self.columns["target_tree"].parts(PART)
+            )
+            return form * max((int(part.lengths.max()) for part in tops), default=0)
+        trees = self.columns[name] if name != "template" or self.template is None else self.template
+        return form * int(trees.lengths.max(initial=0))
 
     def batch(
         self, indices: IntArray, view: PairView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> PairBatch:
         """Collate the rows `indices` for a model with this view. `rng` chooses the trees to cut (`view.cut`)."""
         rows: dict[str, npt.NDArray[np.int64]] = {name: np.zeros((len(indices), 0), dtype=np.int64) for name in ROWS}
+        every = np.arange(len(indices))
         for name in view.reads:
             if name == "target_tree" and view.cut and rng is not None:
                 ids = self._cut_trees(indices, view, rng)
             else:
-                ids = self.row(name, view).padded(indices, PAD)
+                ids = self.rows(name, indices, view).padded(every, PAD)
             rows[name] = _widened(_with_boundaries(ids) if view.boundary_ids else ids, grain)
-        target = self.row("target" if view.writes == "text" else "target_tree", view)
-        ids = _widened(_with_boundaries(target.padded(indices, PAD)), grain, 1)
+        target = self.rows("target" if view.writes == "text" else "target_tree", indices, view)
+        ids = _widened(_with_boundaries(target.padded(every, PAD)), grain, 1)
         rows["inputs"] = np.where(ids[:, :-1] == EOS, PAD, ids[:, :-1])
         rows["target"] = ids[:, 1:]
         if not view.paths:

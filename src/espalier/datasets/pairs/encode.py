@@ -1,10 +1,11 @@
 """Encodes pairs as word pieces and, if they have trees, as tree symbols (GuiG, section 4.1)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, overload
 
 from pydantic import Field, model_validator
 
@@ -17,7 +18,7 @@ from espalier.datasets.vocabulary import UNK
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import frequent_templates, read_tree
 from espalier.text.language import Language
-from espalier.text.wordpieces import VOCABULARY
+from espalier.text.wordpieces import VOCABULARY, WordPieces
 
 SIDES: Final = ("source", "target")
 #: The number of frequent templates that a dataset lists, and their levels (GuiG, section 2 and table 5).
@@ -51,6 +52,11 @@ class PairSettings(Settings):
     #: share a side with.
     keep_pairs: bool = False
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The trees of both sides, if there are to be any."""
+        return ("source_tree", "target_tree") if self.trees else ()
+
     @model_validator(mode="after")
     def _bounds(self) -> Self:
         if self.min_length > self.max_length:
@@ -69,17 +75,19 @@ class PairEncoding(Encoding[Pair, PairSettings, PairVocabulary, PairData]):
         self, records: Sequence[Pair], settings: PairSettings, language: Language, published: Path | None = None
     ) -> PairVocabulary:
         """Word pieces and tree symbols of both sides of the training pairs."""
+        if published is not None:
+            WordPieces(published / VOCABULARY)  # is refused before the trees are read
         trees = (read_tree(tree, words=False) for row in records for tree in _trees(row) if tree)
         symbols = TreeSymbols.build(trees, settings.depth) if settings.trees else None
         texts = (" ".join(words_of(row, side)) for row in records for side in SIDES)
         if published is not None:
             file = published / VOCABULARY
-            return PairVocabulary.published([*texts], symbols, language, file=file, min_count=settings.min_count)
+            return PairVocabulary.published(texts, symbols, language, file=file, min_count=settings.min_count)
         return PairVocabulary.build(texts, symbols, language, pieces=settings.pieces, lower=settings.lower)
 
     def training_records(self, records: Sequence[Pair], settings: PairSettings) -> Sequence[Pair]:
         """The pairs, followed by the reversed pairs if `both_directions`."""
-        return [*records, *reversed_pairs(records)] if settings.both_directions else records
+        return BothDirections(records) if settings.both_directions else records
 
     def encode(self, records: Sequence[Pair], vocabulary: PairVocabulary, settings: PairSettings) -> Encoded[PairData]:
         """Encode the pairs that fit as word pieces and tree symbols."""
@@ -128,7 +136,7 @@ class PairEncoding(Encoding[Pair, PairSettings, PairVocabulary, PairData]):
         return {
             "pieces": int(split.columns["target"].lengths.sum()),
             "nodes": int(split.columns["target_tree"].lengths.sum()),
-            "unknown": int((split.columns["target"].flat == UNK).sum()),
+            "unknown": split.columns["target"].count(UNK),
         }
 
     def numbers(self, vocabulary: PairVocabulary) -> Mapping[str, int]:
@@ -146,21 +154,39 @@ def tree_encoder(vocabulary: PairVocabulary) -> Callable[[str], list[int]]:
     return cache(lambda tree: vocabulary.trees.encode(read_tree(tree, words=False)))
 
 
-def reversed_pairs(records: Iterable[Pair]) -> list[Pair]:
-    """The pairs with source and target exchanged. Their ids end with "/reversed"."""
+class BothDirections(Sequence[Pair]):
+    """Pairs, followed by the reversed pairs, which are made each time they are read."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        return 2 * len(self._pairs)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return chain(self._pairs, map(reversed_pair, self._pairs))
+
+    @overload
+    def __getitem__(self, place: int) -> Pair: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Pair]: ...
+    def __getitem__(self, place: int | slice) -> Pair | list[Pair]:
+        """The pair at a place, or the pairs at several."""
+        wanted, count = range(len(self))[place], len(self._pairs)
+        if not isinstance(wanted, int):
+            return [self[each] for each in wanted]
+        return self._pairs[wanted] if wanted < count else reversed_pair(self._pairs[wanted - count])
+
+
+def reversed_pair(pair: Pair) -> Pair:
+    """The pair with source and target exchanged. Its id ends with "/reversed"."""
     columns = ("", "_words", "_tags", "_tree", "_heads", "_labels")
-    return [
-        replace(
-            row,
-            id=f"{row.id}/reversed",
-            **{
-                f"{side}{name}": getattr(row, f"{opposite}{name}")
-                for side, opposite in (SIDES, SIDES[::-1])
-                for name in columns
-            },
-        )
-        for row in records
-    ]
+    exchanged = {
+        f"{side}{name}": getattr(pair, f"{opposite}{name}")
+        for side, opposite in (SIDES, SIDES[::-1])
+        for name in columns
+    }
+    return replace(pair, id=f"{pair.id}/reversed", **exchanged)
 
 
 def _trees(row: Pair) -> tuple[str, str]:

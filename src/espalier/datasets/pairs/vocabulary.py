@@ -1,6 +1,6 @@
 """The vocabulary of a model of pairs: word pieces of texts, and symbols of trees."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from espalier.corpora.stored import in_chunks
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.vocabulary import SPECIALS, UNK
@@ -25,6 +26,8 @@ _SPECIALS = list(SPECIALS[:4])
 #: The most word pieces. The library reserves memory for as many as it is asked for, and ends the process if there is
 #: too little.
 MAX_PIECES = 1_000_000
+#: The texts whose pieces or words are counted at a time.
+_COUNTED = 10_000
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class PairVocabulary:
 
     @classmethod
     def published(
-        cls, texts: Sequence[str], symbols: TreeSymbols | None, language: Language, *, file: Path, min_count: int
+        cls, texts: Iterable[str], symbols: TreeSymbols | None, language: Language, *, file: Path, min_count: int
     ) -> Self:
         """The pieces of an uncased BERT vocabulary that occur at least `min_count` times in the training texts.
 
@@ -84,8 +87,10 @@ class PairVocabulary:
             DataError: the file is not such a vocabulary, or no piece is frequent enough.
         """
         known = WordPieces(file)
-        ids = [id_ for row in known.encode(texts) for id_ in row]
-        counts = np.bincount(np.array(ids, dtype=np.int64), minlength=len(known.pieces))
+        counts = np.zeros(len(known.pieces), dtype=np.int64)
+        for chunk in in_chunks(texts, _COUNTED):
+            ids = np.fromiter((id_ for row in known.encode(chunk) for id_ in row), dtype=np.int64)
+            counts += np.bincount(ids, minlength=len(counts))
         counts[[place for place, piece in enumerate(known.pieces) if piece in BERT_SPECIALS]] = 0
         kept = np.flatnonzero(counts >= min_count)
         if not len(kept):
@@ -158,17 +163,18 @@ class PairVocabulary:
         return [tuple(ids[first:end]) for first, end in pairwise([*firsts, len(ids)])]
 
     def words_of(self, texts: Ragged) -> set[str]:
-        """The distinct words of encoded texts. Each distinct sequence of pieces is decoded once."""
+        """The distinct words of encoded texts. Each distinct sequence of pieces is decoded once in so many texts."""
+        return {word for part in texts.parts(_COUNTED) for word in self._words_of(part)}
+
+    def _words_of(self, texts: Ragged) -> Iterator[str]:
         begins = self._begins[texts.flat]
         begins[texts.offsets[:-1][texts.lengths > 0]] = True
         starts = np.flatnonzero(begins)
         lengths = np.diff(np.append(starts, len(texts.flat)))
-        words = set[str]()
         for length in np.unique(lengths):
             places = starts[lengths == length][:, None] + np.arange(length)
             for ids in np.unique(texts.flat[places], axis=0).tolist():
-                words.update(self.decode_text(ids).split())
-        return words
+                yield from self.decode_text(ids).split()
 
     @cached_property
     def _begins(self) -> npt.NDArray[np.bool_]:

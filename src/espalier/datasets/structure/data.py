@@ -100,7 +100,7 @@ class StructureData(RaggedSplit[StructureVocabulary]):
         self, indices: IntArray, view: StructureView, rng: np.random.Generator | None = None, *, grain: int = 1
     ) -> StructureBatch:
         """Collate the rows `indices` for a model with this view. `rng` is not used."""
-        words, lengths = self.columns["target"].padded(indices, PAD), self.columns["target"].lengths[indices]
+        words, lengths = self.columns["target"].padded(indices, PAD), self.columns["target"].lengths_at(indices)
         extra = -(words.shape[1] + 1) % grain + 1
         target = np.pad(words, ((0, 0), (0, extra)), constant_values=PAD)
         inputs = np.roll(target, 1, axis=1)

@@ -1,5 +1,6 @@
 """Encodes tagged texts as tokens and structures (SAT, sections 3.2 and 4.3)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -32,6 +33,11 @@ class StructureSettings(Settings):
     #: Largest number of topic words of a text, by jieba's TF-IDF; only for Chinese.
     topics: int = Field(0, ge=0, le=100)
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The words and their tags."""
+        return ("target_words", "target_tags")
+
     @field_validator("structures")
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -63,11 +69,12 @@ class StructureEncoding(Encoding[Sentence, StructureSettings, StructureVocabular
                 raise ConfigError(f"{name} is not defined for {language}", where="structures", remedy="leave it out")
         if settings.topics and language != "zh":
             raise ConfigError("topic words are found in Chinese alone", where="topics", remedy="0")
-        words = [words_and_tags(row) for row in records]
-        symbols = {
-            name: [symbol for row in words for symbol in STRUCTURES[name].symbols(*row)] for name in settings.structures
-        }
-        tokens = (token for row, _ in words for word in row for token in word)
+        tokens = Counter[str]()
+        symbols = {name: Counter[str]() for name in settings.structures}
+        for words, tags in map(words_and_tags, records):
+            tokens.update(token for word in words for token in word)
+            for name, counts in symbols.items():
+                counts.update(STRUCTURES[name].symbols(words, tags))
         return StructureVocabulary.build(tokens, symbols, language, min_count=settings.min_count)
 
     def encode(
@@ -103,8 +110,8 @@ class StructureEncoding(Encoding[Sentence, StructureSettings, StructureVocabular
 
     def counts(self, split: StructureData) -> Mapping[str, float]:
         """The number of tokens, without end marks, and of unknown tokens."""
-        flat = split.columns["target"].flat
-        return {"tokens": len(flat), "unknown": int((flat == UNK).sum())}
+        target = split.columns["target"]
+        return {"tokens": len(target.flat), "unknown": target.count(UNK)}
 
     def numbers(self, vocabulary: StructureVocabulary) -> Mapping[str, int]:
         """The number of tokens, and of symbols of each structure."""

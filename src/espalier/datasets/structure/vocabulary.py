@@ -33,7 +33,10 @@ class StructureVocabulary(WordVocabulary):
     def build(
         cls, tokens: Iterable[str], symbols: Mapping[str, Iterable[str]], language: Language, *, min_count: int
     ) -> Self:
-        """The tokens that occur at least `min_count` times, and all symbols; the most frequent first."""
+        """The tokens that occur at least `min_count` times, and all symbols; the most frequent first.
+
+        Each argument may be a `Counter` as well.
+        """
         counts = Counter(tokens)
         words = tuple(word for word in ranked(counts) if counts[word] >= min_count)
         return cls(words, language, {name: tuple(ranked(Counter(seen))) for name, seen in symbols.items()})

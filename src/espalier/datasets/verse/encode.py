@@ -72,7 +72,7 @@ class VerseEncoding(Encoding[Verse, VerseSettings, VerseVocabulary, VerseData]):
 
     def counts(self, split: VerseData) -> Mapping[str, float]:
         """The number of tokens, and of unknown words."""
-        return {"tokens": int(split.lengths.sum()), "unknown": int((split.columns["target"].flat == UNK).sum())}
+        return {"tokens": int(split.lengths.sum()), "unknown": split.columns["target"].count(UNK)}
 
     def numbers(self, vocabulary: VerseVocabulary) -> Mapping[str, int]:
         """The number of words."""

@@ -1,0 +1,67 @@
+"""Records that stay in their table, and are read a few at a time each time they are iterated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Generic, TypeVar, overload
+
+from espalier.corpora.records import Row, records_of, required_columns
+
+T = TypeVar("T")
+
+
+class StoredRecords(Sequence[Row], Generic[Row]):
+    """The records of a table. Iterating reads them in their order; a single record is found by reading up to it.
+
+    Args:
+        at_once: the rows in memory at a time.
+
+    Raises:
+        ArtifactError: the table does not exist, is damaged, or lacks a column of the records.
+    """
+
+    def __init__(self, path: Path, kind: type[Row], at_once: int) -> None:
+        from espalier.io.tables import opened, require_columns
+
+        self.path, self._kind, self._at_once = path, kind, at_once
+        file = opened(path)
+        require_columns(path, file.schema_arrow.names, required_columns(kind))
+        self._facts = file.metadata
+        self.columns: tuple[str, ...] = tuple(file.schema_arrow.names)
+
+    def __len__(self) -> int:
+        return int(self._facts.num_rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        from espalier.io.chunks import read_chunks
+
+        for table in read_chunks(self.path, self._at_once):
+            yield from records_of(table.to_pandas(), self._kind)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        """The record at a place, or the records at several."""
+        wanted = range(len(self))[place]
+        if isinstance(wanted, int):
+            return next(islice(self, wanted, None))
+        found = {at: row for at, row in enumerate(self) if at in wanted}
+        return [found[at] for at in wanted]
+
+    def fills(self, column: str) -> bool:
+        """Whether a row fills a column; True if the file does not say."""
+        place = self.columns.index(column)
+        groups = (self._facts.row_group(number).column(place) for number in range(self._facts.num_row_groups))
+        found = [group.statistics for group in groups if group.num_values]
+        return any(each is None or not each.has_min_max or each.max != "" for each in found)
+
+
+def in_chunks(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The rows in lists of `size`; the last may be shorter."""
+    left = iter(rows)
+    while chunk := list(islice(left, size)):
+        yield chunk

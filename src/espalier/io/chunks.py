@@ -1,0 +1,111 @@
+"""Tables that are larger than memory, read and written in chunks of rows.
+
+The chunks do not show in a file: rows are kept until a row group is full, and its size does not depend on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from espalier.io.files import atomic_file
+from espalier.io.tables import damaged, require_columns, seal, sealed_schema, table_columns
+
+#: A row group ends with the row that reaches one of these, rows and bytes in memory. A table of fewer is one group.
+GROUP_ROWS: Final = 1 << 20
+GROUP_BYTES: Final = 128 << 20
+#: Bytes of a column that are read at a time.
+_BUFFER: Final = 1 << 20
+
+Write = Callable[[pa.Table], None]
+
+
+@contextmanager
+def table_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
+    """Yield a function that appends rows to a table, which is complete or absent as in `atomic_file`.
+
+    Its bytes are those that `write_table` writes for all rows at once, up to `GROUP_ROWS` and `GROUP_BYTES`.
+
+    Args:
+        schema: the columns; those of the rows are cast to them, and others are left out.
+    """
+    with atomic_file(path) as part:
+        with pq.ParquetWriter(part, sealed_schema(schema), compression="zstd") as file:
+            groups = _Groups(file)
+            yield groups.add
+            groups.end()
+        seal(part)
+
+
+def read_chunks(
+    path: Path, rows: int, columns: Sequence[str] | None = None, *, required: Sequence[str] = ()
+) -> Iterator[pa.Table]:
+    """The rows of a table in their order, at most `rows` at a time. Arguments and errors are those of `read_table`."""
+    require_columns(path, table_columns(path), [*(columns or ()), *required])
+    try:
+        # Buffering ahead would read all row groups into memory.
+        file = pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
+        for batch in file.iter_batches(rows, columns=None if columns is None else list(columns)):
+            yield pa.Table.from_batches([batch])
+    except (pa.ArrowException, OSError) as error:
+        raise damaged(path, f"not a Parquet file ({error})") from error
+
+
+class _Groups:
+    """Rows that wait until they fill a row group."""
+
+    def __init__(self, file: pq.ParquetWriter) -> None:
+        self._file = file
+        self._waiting: list[list[pa.Array]] = [[] for _ in file.schema.names]
+        self._rows = self._bytes = 0
+        self._written = False
+
+    def add(self, table: pa.Table) -> None:
+        table = table.select(self._file.schema.names)
+        sizes = np.cumsum(_bytes(table))
+        start = before = 0
+        while start < len(sizes):
+            full = int(np.searchsorted(sizes, before + GROUP_BYTES - self._bytes)) + 1
+            end = min(full, start + GROUP_ROWS - self._rows, len(sizes))
+            for pieces, column in zip(self._waiting, table.columns, strict=True):
+                pieces += column.slice(start, end - start).chunks
+            self._rows += end - start
+            self._bytes += int(sizes[end - 1]) - before
+            start, before = end, int(sizes[end - 1])
+            if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+                self._write()
+
+    def end(self) -> None:
+        """Write the last group; an empty one if there are no rows, as `write_table` does."""
+        if self._rows or not self._written:
+            self._write()
+
+    def _write(self) -> None:
+        columns = [
+            self._joined(pieces, kind) for pieces, kind in zip(self._waiting, self._file.schema.types, strict=True)
+        ]
+        self._file.write_table(pa.table(columns, schema=self._file.schema), row_group_size=GROUP_ROWS)
+        self._rows, self._bytes, self._written = 0, 0, True
+
+    @staticmethod
+    def _joined(pieces: list[pa.Array], kind: pa.DataType) -> pa.Array:
+        """A column in one piece, since the bounds of pieces would be bounds of pages; the pieces are freed."""
+        column = pa.concat_arrays([pa.array([], kind), *(piece.cast(kind) for piece in pieces)])
+        pieces.clear()
+        return column
+
+
+def _bytes(table: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """(rows,) bytes of each row in memory: its texts, and eight for each value."""
+    total = np.full(table.num_rows, 8 * table.num_columns, dtype=np.int64)
+    for column in table.columns:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            total += pc.binary_length(column).to_numpy()
+    return total
