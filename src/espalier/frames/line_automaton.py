@@ -243,7 +243,9 @@ class LineAutomaton:
                 ending |= self._whole_rest(rest)
         if not letter:
             return ((self.lexicon_words, going | ending),)
-        return (self.lexicon_words, going), (self._words(line, sounds, wanted), ending)
+        ending &= ~going
+        every = (self.lexicon_words, going)
+        return (every, (self._words(line, sounds, wanted), ending)) if ending.any() else (every,)
 
     # --- Rhymes ---
 
@@ -271,8 +273,11 @@ class LineAutomaton:
         sound = dict(sounds).get(self.letters[line])
         if not wanted:
             return self.ends.words(line, sound)
-        ways = (self.ends.words(line, sound, later).numbers for later in self.room.later(line, sounds, wanted))
-        return WordSet(self.lexicon, self.lexicon.in_order(np.concatenate([np.empty(0, np.int64), *ways])))
+        ways = [self.ends.words(line, sound, later) for later in self.room.later(line, sounds, wanted)]
+        if len(ways) == 1:
+            return ways[0]
+        numbers = np.concatenate([np.empty(0, np.int64), *(words.numbers for words in ways)])
+        return WordSet(self.lexicon, self.lexicon.in_order(numbers))
 
     def _latest_of(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> tuple[int, ...]:
         """For each pattern of a line, the last place from which one more word can finish it; -1 if there is none.
@@ -284,7 +289,7 @@ class LineAutomaton:
         patterns = self.lines.patterns[line]
         if not self.letters[line]:
             return tuple(len(pattern) - 1 for pattern in patterns)
-        ending = self._words(line, sounds, wanted).union(0, len(self.lexicon.words))
+        ending = self._words(line, sounds, wanted).shapes
         return tuple(
             next((at for at in reversed(range(len(p))) if (self._whole_rest(p[at:]) & ending).any()), -1)
             for p in patterns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
@@ -35,6 +34,7 @@ class Room:
         self.after = lru_cache(maxsize=4096)(self._after)
         self.latest = lru_cache(maxsize=4096)(self._latest)
         self.later = lru_cache(maxsize=4096)(self._later)
+        self._groups = lru_cache(maxsize=4096)(self._groups_after)
         self._live = lru_cache(maxsize=65536)(self._groups_live)
         self._hold = lru_cache(maxsize=65536)(self._group_holds)
         self._ways = lru_cache(maxsize=65536)(self._ways_of)
@@ -56,10 +56,13 @@ class Room:
             groups = {**later, letter: group._replace(kinds=(rest, *group.kinds))}
             return self._live(tuple(groups.values()), words)
 
-        return tuple(
-            bisect_left(range(len(p)), True, key=lambda at: not lives(Kind((p[at:],), own.initial * (not at)))) - 1
-            for p in own.patterns
-        )
+        def last(pattern: str) -> int:
+            kinds = [Kind((pattern[at:],), own.initial * (not at)) for at in range(len(pattern))]
+            if not lives(kinds[0]):
+                return -1
+            return next(at for at in reversed(range(len(pattern))) if lives(kinds[at]))  # few places from the end
+
+        return tuple(map(last, own.patterns))
 
     def _later(self, line: int, sounds: Sounds, words: Words) -> tuple[tuple[Kind, ...], ...]:
         """What the later lines of the letter of a line may be asked for, so that all lines after it have the words."""
@@ -73,7 +76,7 @@ class Room:
                 needed.append(some)
         return tuple({way for some in needed for way in self.ways(own, some)})
 
-    def _groups(self, line: int, sounds: Sounds) -> tuple[Group, ...]:
+    def _groups_after(self, line: int, sounds: Sounds) -> tuple[Group, ...]:
         """The lines after a line, by their letters."""
         begun = dict(sounds)
         letters = sorted({*self.ends.letters[line + 1 :]})

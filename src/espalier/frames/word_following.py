@@ -153,9 +153,11 @@ class WordFollowing(Following):
         self.lines, self.root = automaton, beginnings(tokens)
         self._words = lru_cache(_KEPT)(self._letters)
         starting = [self.lines.starting_words(line) for line in range(len(automaton.letters))]
+        #: Sets of words whose shapes are known for all tokens.
+        self.known = {every(automaton.lexicon), *filter(None, starting)}
         for node in filter(None, (self.root, self.root.children.get(" "))):  # now, as they are of all words
             spans = node.letters(first=True).spans(automaton.lexicon, "")
-            for words in {every(automaton.lexicon), *filter(None, starting)}:
+            for words in self.known:
                 unions(words, spans)
             if any(starting):
                 _ = spans.of_words
@@ -195,20 +197,15 @@ class WordFollowing(Following):
 
     def _letters(self, coming: Coming, begun: str, letters: Letters) -> Ids:
         """The tokens with which words go on that begin so, if they may come."""
-        lexicon, sets = self.lines.lexicon, [(words, shapes) for words, shapes in coming.sets if shapes.any()]
-        spans, (first, last) = letters.spans(lexicon, begun), lexicon.span(begun)
-        if begun:
-            before = np.zeros(last - first + 1, np.int32)
-            for words, shapes in sets:
-                before[1 + words.having(shapes, first, last) - first] = 1
-            np.cumsum(before, out=before)
-            return spans.tokens[before[spans.last - first] > before[spans.first - first]]
+        spans, (first, last) = letters.spans(self.lines.lexicon, begun), self.lines.lexicon.span(begun)
         flags = np.zeros(len(spans.tokens), np.bool_)
-        for words, shapes in sets:
-            if len(words) <= _FEW:
+        for words, shapes in coming.sets:
+            if not begun and words in self.known:
+                flags |= going_on(words, spans, shapes.tobytes())
+            elif not begun and len(words) <= _FEW:
                 flags[spans.places(words.having(shapes, first, last))] = True
             else:
-                flags |= going_on(words, spans, shapes.tobytes())
-        if (coming.first, coming.last) != (first, last):
+                flags |= spans.among(words.having(shapes, first, last), first, last)
+        if (coming.first, coming.last) != (0, len(self.lines.lexicon.words)):
             flags &= (spans.first >= coming.first) & (spans.last <= coming.last)
         return spans.tokens[flags]

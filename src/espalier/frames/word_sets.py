@@ -27,6 +27,14 @@ class Spans:
         at = np.repeat(np.arange(len(counts)), counts)[order]
         return at, words[order].searchsorted(np.arange(self.last.max(initial=0) + 1))
 
+    def among(self, words: Numbers, start: int, end: int) -> Flags:
+        """(tokens,) whether one of some words goes on with each; all words lie from a start to before an end."""
+        before = np.zeros(end - start + 1, np.int32)
+        before[1 + words - start] = 1
+        np.cumsum(before, out=before)
+        found: Flags = before[self.last - start] > before[self.first - start]
+        return found
+
     def places(self, words: Numbers) -> Numbers:
         """The places of the tokens with which some words begin, each as often as words do."""
         at, starts = self.of_words
@@ -47,9 +55,7 @@ class WordSet:
     """
 
     def __init__(self, lexicon: Lexicon, numbers: Numbers) -> None:
-        self.numbers = numbers
-        self.bits = lexicon.bits[:, lexicon.kind[numbers]]  # (64-bit words, n) the shapes of each word
-        self.union = lru_cache(maxsize=4096)(self._union)
+        self.lexicon, self.numbers = lexicon, numbers
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -58,16 +64,19 @@ class WordSet:
         first, last = self.numbers.searchsorted([word, word + 1])
         return bool(first < last)
 
-    def _union(self, first: int, last: int) -> Shapes:
-        """The shapes of the words of a span of the lexicon."""
-        first, last = self.numbers.searchsorted([first, last])
-        found: Shapes = np.bitwise_or.reduce(self.bits[:, first:last], axis=1)
+    @cached_property
+    def shapes(self) -> Shapes:
+        """The shapes of all words."""
+        kinds = np.zeros(len(self.lexicon.kinds), np.bool_)
+        kinds[self.lexicon.kind[self.numbers]] = True
+        found: Shapes = np.bitwise_or.reduce(self.lexicon.bits[:, kinds], axis=1)
         return found
 
     def having(self, shapes: Shapes, first: int, last: int) -> Numbers:
         """The words of a span of the lexicon that have one of some shapes."""
         first, last = self.numbers.searchsorted([first, last])
-        return self.numbers[first:last][shared(self.bits[:, first:last], shapes)]
+        words = self.numbers[first:last]
+        return words[shared(self.lexicon.bits, shapes)[self.lexicon.kind[words]]]
 
 
 def shared(bits: Shapes, shapes: Shapes) -> Flags:
@@ -82,8 +91,9 @@ def shared(bits: Shapes, shapes: Shapes) -> Flags:
 def unions(words: WordSet, spans: Spans) -> tuple[Shapes, Numbers]:
     """(64-bit words, m) different sets of shapes, and (spans,) the one that the words of each span have together."""
     ends = words.numbers.searchsorted(np.stack([spans.first, spans.last], axis=1))
-    some, padded = ends[:, 0] < ends[:, 1], np.pad(words.bits, ((0, 0), (0, 1)))  # a span may end with the last word
-    found = np.zeros((len(words.bits), len(ends)), np.uint64)
+    bits = words.lexicon.bits[:, words.lexicon.kind[words.numbers]]
+    some, padded = ends[:, 0] < ends[:, 1], np.pad(bits, ((0, 0), (0, 1)))  # a span may end with the last word
+    found = np.zeros((len(bits), len(ends)), np.uint64)
     if some.any():
         found[:, some] = np.bitwise_or.reduceat(padded, ends[some].ravel(), axis=1)[:, ::2]
     rows = np.ascontiguousarray(found.T)
@@ -114,7 +124,7 @@ class Coming:
     def has(self, first: int, last: int) -> bool:
         """Whether one of them lies in a span of the lexicon."""
         first, last = max(first, self.first), min(last, self.last)
-        return first < last and any((words.union(first, last) & shapes).any() for words, shapes in self.sets)
+        return first < last and any(len(words.having(shapes, first, last)) for words, shapes in self.sets)
 
 
 @lru_cache(maxsize=4)
