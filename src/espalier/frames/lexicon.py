@@ -76,6 +76,7 @@ class Lexicon:
         self.span = lru_cache(maxsize=65536)(self._span)
         self.fitting = lru_cache(maxsize=4096)(self._fitting)
         self.within = lru_cache(maxsize=4096)(self._within)
+        self.sharing = lru_cache(maxsize=4096)(self._sharing)
         self.least = lru_cache(maxsize=4096)(self._least)
         self.fill = lru_cache(maxsize=4096)(self._fill)
 
@@ -129,6 +130,10 @@ class Lexicon:
     def bits(self) -> Shapes:
         """(64-bit words, kinds) the shapes of each kind."""
         return packed(self._by_kind)
+
+    def _sharing(self, shapes: bytes) -> Flags:
+        """(kinds,) whether each kind has one of some shapes."""
+        return shared(self.bits, np.frombuffer(shapes, np.uint64))
 
     def having(self, shapes: Flags) -> Flags:
         """(kinds,) whether each kind has one of some shapes, given as (shapes,) flags."""
@@ -191,6 +196,14 @@ class Lexicon:
         """The words of a rhyme part."""
         words, starts = self.rhyming
         return words[starts[part] : starts[part + 1]]
+
+
+def shared(bits: Shapes, shapes: Shapes) -> Flags:
+    """(n,) whether each of (64-bit words, n) sets of shapes has one of some."""
+    found = bits[0] & shapes[0]
+    for own, other in zip(bits[1:], shapes[1:], strict=True):
+        found |= own & other
+    return found != 0
 
 
 def packed(flags: Flags) -> Shapes:

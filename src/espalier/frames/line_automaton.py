@@ -7,7 +7,7 @@ most one of the marks `MARKS`. Lines are separated by a line feed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -218,15 +218,18 @@ class LineAutomaton:
         return number
 
     def _coming_words(self, line: int, places: Places, sounds: Sounds, initial: str, wanted: frozenset[str]) -> Coming:
-        sets, more = self._fitting_words(line, places, sounds, wanted), list[int]()
-        for word in wanted:  # of which fewer are left after it
+        coming = Coming(self._fitting_words(line, places, sounds, wanted), *self.lexicon.span(initial))
+        more = list[int]()
+        for word in wanted:
             number = self._number(word)
-            own = self._fitting_words(line, places, sounds, wanted - {word})
-            if Coming(own, number, number + 1).has(number, number + 1):
-                more.append(number)
+            if not coming.has(number, number + 1):  # but fewer words are left after it
+                own = self._fitting_words(line, places, sounds, wanted - {word})
+                if Coming(own, number, number + 1).has(number, number + 1):
+                    more.append(number)
         if more:
-            sets += ((WordSet(self.lexicon, np.array(sorted(more))), self._none | ~self._none),)
-        return Coming(sets, *(self.lexicon.span(initial)))
+            some = WordSet(self.lexicon, np.array(sorted(more))), self._none | ~self._none
+            return replace(coming, sets=(*coming.sets, some))
+        return coming
 
     def _fitting_words(
         self, line: int, places: Places, sounds: Sounds, wanted: frozenset[str]
@@ -271,13 +274,7 @@ class LineAutomaton:
     def _ending_words(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> WordSet:
         """The words that may end a line of a rhyme letter, in order, if they are none of those that must occur."""
         sound = dict(sounds).get(self.letters[line])
-        if not wanted:
-            return self.ends.words(line, sound)
-        ways = [self.ends.words(line, sound, later) for later in self.room.later(line, sounds, wanted)]
-        if len(ways) == 1:
-            return ways[0]
-        numbers = np.concatenate([np.empty(0, np.int64), *(words.numbers for words in ways)])
-        return WordSet(self.lexicon, self.lexicon.in_order(numbers))
+        return self.ends.words(line, sound, self.room.later(line, sounds, wanted) if wanted else None)
 
     def _latest_of(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> tuple[int, ...]:
         """For each pattern of a line, the last place from which one more word can finish it; -1 if there is none.

@@ -145,6 +145,10 @@ def beginnings(tokens: Tokens) -> Beginning:
     return _KNOWN[tokens]
 
 
+#: By a character, the state after it, and what follows there.
+Steps = dict[str, "tuple[Verse | None, Steps]"]
+
+
 class WordFollowing(Following):
     """The tokens that may follow in the texts of an automaton of English lines."""
 
@@ -167,9 +171,10 @@ class WordFollowing(Following):
     def allowed(self, place: Place) -> Ids:
         """The ids of the tokens that may follow, in any order, without those that end a text."""
         state = cast("Verse", place.state)
-        found = [*self._behind(state, self.root)]
+        steps: Steps = {}
+        found = [*self._behind(state, self.root, steps)]
         if place.fresh and (blank := self.root.children.get(" ")):
-            found += [blank.ids, *self._behind(state, blank)]
+            found += [blank.ids, *self._behind(state, blank, steps)]
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def advance(self, place: Place, token: int) -> Place | None:
@@ -182,18 +187,18 @@ class WordFollowing(Following):
             state = state and (self.lines.write(state, part) if part[0] in _FIRST else self.lines.step(state, part))
         return Place(state) if state and spelled else None
 
-    def _behind(self, state: Verse, node: Beginning) -> Iterator[Ids]:
+    def _behind(self, state: Verse, node: Beginning, steps: Steps) -> Iterator[Ids]:
         if not state.marked and (node.small or node.capital):
             letters = node.letters(first=not state.word)
             yield self._words(self.lines.coming(state), state.word, letters)
-        known = dict[str, Verse | None]()  # one mark may follow if another does, and the same follows
         for character, child in node.children.items():
-            kind = MARKS[0] if character in MARKS else character
-            if kind not in known:
-                known[kind] = self.lines.step(state, kind)
-            if (after := known[kind]) is not None:
+            kind = MARKS[0] if character in MARKS else character  # after all marks the same follows
+            if kind not in steps:
+                steps[kind] = self.lines.step(state, kind), {}
+            after, further = steps[kind]
+            if after is not None:
                 yield child.ids
-                yield from self._behind(after, child)
+                yield from self._behind(after, child, further)
 
     def _letters(self, coming: Coming, begun: str, letters: Letters) -> Ids:
         """The tokens with which words go on that begin so, if they may come."""

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from espalier.frames.lexicon import Flags, Lexicon, Numbers, Shapes
+from espalier.frames.lexicon import Flags, Lexicon, Numbers, Shapes, shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +76,7 @@ class WordSet:
         """The words of a span of the lexicon that have one of some shapes."""
         first, last = self.numbers.searchsorted([first, last])
         words = self.numbers[first:last]
-        return words[shared(self.lexicon.bits, shapes)[self.lexicon.kind[words]]]
-
-
-def shared(bits: Shapes, shapes: Shapes) -> Flags:
-    """(n,) whether each of (64-bit words, n) sets of shapes has one of some."""
-    found = bits[0] & shapes[0]
-    for own, other in zip(bits[1:], shapes[1:], strict=True):
-        found |= own & other
-    return found != 0
+        return words[self.lexicon.sharing(shapes.tobytes())[self.lexicon.kind[words]]]
 
 
 @lru_cache(maxsize=64)
