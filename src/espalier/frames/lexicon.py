@@ -137,8 +137,7 @@ class Lexicon:
 
     def having(self, shapes: Flags) -> Flags:
         """(kinds,) whether each kind has one of some shapes, given as (shapes,) flags."""
-        found: Flags = np.any(self._by_kind & shapes, axis=1)
-        return found
+        return shared(self.bits, packed(shapes[None])[:, 0])
 
     @cached_property
     def _by_kind(self) -> Flags:
@@ -208,7 +207,8 @@ def shared(bits: Shapes, shapes: Shapes) -> Flags:
 
 def packed(flags: Flags) -> Shapes:
     """(64-bit words, n) the sets of shapes of (n, shapes) flags."""
-    padded = np.pad(flags, ((0, 0), (0, -flags.shape[1] % 64)))
+    padded = np.zeros((len(flags), -(-flags.shape[1] // 64) * 64), np.bool_)
+    padded[:, : flags.shape[1]] = flags
     return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little").view(np.uint64).T)
 
 

@@ -47,34 +47,35 @@ class Room:
 
     def _latest(self, line: int, sounds: Sounds, words: Words) -> tuple[int, ...]:
         """For each pattern of a line, the last place before its end behind which there is room; -1 if there is none."""
-        own, letter = self.ends.kinds[line], self.ends.letters[line]
-        later = {group.letter: group for group in self._groups(line, sounds)}
-        none = Group(letter, dict(sounds).get(letter), ())
-
-        def lives(rest: Kind) -> bool:
-            group = later.get(letter, none)
-            groups = {**later, letter: group._replace(kinds=(rest, *group.kinds))}
-            return self._live(tuple(groups.values()), words)
+        initial, (group, needed) = self.ends.kinds[line].initial, self._needed(line, sounds, words)
 
         def last(pattern: str) -> int:
-            kinds = [Kind((pattern[at:],), own.initial * (not at)) for at in range(len(pattern))]
-            if not lives(kinds[0]):
-                return -1
-            return next(at for at in reversed(range(len(pattern))) if lives(kinds[at]))  # few places from the end
+            def lives(at: int) -> bool:
+                rest = Kind((pattern[at:],), initial * (not at))
+                return any(self._hold(group._replace(kinds=(rest, *group.kinds)), some) for some in needed)
 
-        return tuple(map(last, own.patterns))
+            return next(filter(lives, reversed(range(len(pattern)))), 0) if lives(0) else -1
+
+        return tuple(map(last, self.ends.kinds[line].patterns))
 
     def _later(self, line: int, sounds: Sounds, words: Words) -> tuple[tuple[Kind, ...], ...]:
         """What the later lines of the letter of a line may be asked for, so that all lines after it have the words."""
-        groups = self._groups(line, sounds)
-        letter = self.ends.letters[line]
-        own = next((group for group in groups if group.letter == letter), Group(letter, None, ()))
+        group, needed = self._needed(line, sounds, words)
+        return tuple({way for some in needed for way in self.ways(group, some)})
+
+    def _needed(self, line: int, sounds: Sounds, words: Words) -> tuple[Group, list[Words]]:
+        """The lines after a line that have its letter, and the words for which they or it must have room.
+
+        These are sets of which one is enough, the smallest ones: the lines of other letters have room for the rest.
+        """
+        groups, letter = self._groups(line, sounds), self.ends.letters[line]
+        own = next((group for group in groups if group.letter == letter), Group(letter, dict(sounds).get(letter), ()))
         others = tuple(group for group in groups if group.letter != letter)
         needed = list[Words]()
         for some in reversed(list(_subsets(words))):
             if not any(each <= some for each in needed) and self._live(others, words - some):
                 needed.append(some)
-        return tuple({way for some in needed for way in self.ways(own, some)})
+        return own, needed
 
     def _groups_after(self, line: int, sounds: Sounds) -> tuple[Group, ...]:
         """The lines after a line, by their letters."""
@@ -129,7 +130,7 @@ class Room:
         if not kinds:
             return frozenset([()] * (not words))
         found = set[tuple[Kind, ...]]()
-        for some in _subsets(words):
+        for some in _subsets(words) if kinds[1:] else [words]:
             for word in ("", *(some & ends)):
                 end = self._filled(kinds[0], some - {word})
                 if end and any(end.patterns):  # with room for the word that ends the line

@@ -210,7 +210,7 @@ class WordFollowing(Following):
             elif not begun and len(words) <= _FEW:
                 flags[spans.places(words.having(shapes, first, last))] = True
             else:
-                flags |= spans.among(words.having(shapes, first, last), first, last)
+                flags |= spans.of(words.among(shapes, first, last), first)
         if (coming.first, coming.last) != (0, len(self.lines.lexicon.words)):
             flags &= (spans.first >= coming.first) & (spans.last <= coming.last)
         return spans.tokens[flags]

@@ -27,11 +27,10 @@ class Spans:
         at = np.repeat(np.arange(len(counts)), counts)[order]
         return at, words[order].searchsorted(np.arange(self.last.max(initial=0) + 1))
 
-    def among(self, words: Numbers, start: int, end: int) -> Flags:
-        """(tokens,) whether one of some words goes on with each; all words lie from a start to before an end."""
-        before = np.zeros(end - start + 1, np.int32)
-        before[1 + words - start] = 1
-        np.cumsum(before, out=before)
+    def of(self, words: Flags, start: int) -> Flags:
+        """(tokens,) whether some words go on with each; (n,) flags say which of the words from a start on do."""
+        before = np.zeros(len(words) + 1, np.int32)
+        np.cumsum(words, out=before[1:])
         found: Flags = before[self.last - start] > before[self.first - start]
         return found
 
@@ -77,6 +76,13 @@ class WordSet:
         first, last = self.numbers.searchsorted([first, last])
         words = self.numbers[first:last]
         return words[self.lexicon.sharing(shapes.tobytes())[self.lexicon.kind[words]]]
+
+    def among(self, shapes: Shapes, first: int, last: int) -> Flags:
+        """(last - first,) whether each word of a span of the lexicon is in the set and has one of some shapes."""
+        start, end = self.numbers.searchsorted([first, last])
+        found = np.zeros(last - first, np.bool_)
+        found[self.numbers[start:end] - first] = True
+        return found & self.lexicon.sharing(shapes.tobytes())[self.lexicon.kind[first:last]]
 
 
 @lru_cache(maxsize=64)
