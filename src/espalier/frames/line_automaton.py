@@ -197,8 +197,10 @@ class LineAutomaton:
 
         Words of one syllable fill any gap.
         """
-        latest = self._latest(state.line, self._sounds(state), state.wanted - {state.word})
-        return frozenset((index, at) for index, at in self._reached(state) if at <= latest[index])
+        line, sounds, wanted = state.line, self._sounds(state), state.wanted - {state.word}
+        return frozenset(
+            (index, at) for index, at in self._reached(state) if at <= self._latest(line, index, sounds, wanted)
+        )
 
     def _may_end(self, state: Verse) -> bool:
         """Whether the line may end here."""
@@ -236,12 +238,11 @@ class LineAutomaton:
     ) -> tuple[tuple[WordSet, Shapes], ...]:
         """The words that may come next, if they are none of those that must occur: sets of words, and their shapes."""
         going, ending = self._none.copy(), self._none.copy()
-        latest, patterns = self._latest(line, sounds, wanted), self.lines.patterns[line]
-        letter = self.letters[line]
+        patterns, letter = self.lines.patterns[line], self.letters[line]
         whole = bool(letter) or self.room.after(line + 1, sounds, wanted)
         for index, at in places:
             rest = patterns[index][at:]
-            going |= self.lexicon.within(rest, 1, latest[index] - at)
+            going |= self.lexicon.within(rest, 1, self._latest(line, index, sounds, wanted) - at)
             if whole:
                 ending |= self._whole_rest(rest)
         if not letter:
@@ -276,21 +277,18 @@ class LineAutomaton:
         sound = dict(sounds).get(self.letters[line])
         return self.ends.words(line, sound, self.room.later(line, sounds, wanted) if wanted else None)
 
-    def _latest_of(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> tuple[int, ...]:
-        """For each pattern of a line, the last place from which one more word can finish it; -1 if there is none.
+    def _latest_of(self, line: int, index: int, sounds: Sounds, wanted: frozenset[str]) -> int:
+        """The last place in a pattern of a line from which one more word can finish it; -1 if there is none.
 
         Words of one syllable fill any gap, so that the line can be finished from all places before.
         """
         if wanted:
-            return self.room.latest(line, sounds, wanted)
-        patterns = self.lines.patterns[line]
+            return self.room.latest(line, index, sounds, wanted)
+        pattern = self.lines.patterns[line][index]
         if not self.letters[line]:
-            return tuple(len(pattern) - 1 for pattern in patterns)
+            return len(pattern) - 1
         ending = self._words(line, sounds, wanted).shapes
-        return tuple(
-            next((at for at in reversed(range(len(p))) if (self._whole_rest(p[at:]) & ending).any()), -1)
-            for p in patterns
-        )
+        return next((at for at in reversed(range(len(pattern))) if (self._whole_rest(pattern[at:]) & ending).any()), -1)
 
     def _whole_rest(self, rest: str) -> Shapes:
         """The shapes that fill a pattern."""

@@ -34,7 +34,7 @@ class Room:
         self.after = lru_cache(maxsize=4096)(self._after)
         self.latest = lru_cache(maxsize=4096)(self._latest)
         self.later = lru_cache(maxsize=4096)(self._later)
-        self._groups = lru_cache(maxsize=4096)(self._groups_after)
+        self._needed = lru_cache(maxsize=4096)(self._needed_after)
         self._live = lru_cache(maxsize=65536)(self._groups_live)
         self._hold = lru_cache(maxsize=65536)(self._group_holds)
         self._ways = lru_cache(maxsize=65536)(self._ways_of)
@@ -45,25 +45,23 @@ class Room:
         """Whether the lines from one on have room for all of some words, by the rhyme letters that have begun."""
         return not words or self._live(self._groups(line - 1, sounds), words)
 
-    def _latest(self, line: int, sounds: Sounds, words: Words) -> tuple[int, ...]:
-        """For each pattern of a line, the last place before its end behind which there is room; -1 if there is none."""
-        initial, (group, needed) = self.ends.kinds[line].initial, self._needed(line, sounds, words)
+    def _latest(self, line: int, index: int, sounds: Sounds, words: Words) -> int:
+        """The last place in a pattern of a line, before its end, behind which there is room; -1 if there is none."""
+        kind, (group, needed) = self.ends.kinds[line], self._needed(line, sounds, words)
+        pattern = kind.patterns[index]
 
-        def last(pattern: str) -> int:
-            def lives(at: int) -> bool:
-                rest = Kind((pattern[at:],), initial * (not at))
-                return any(self._hold(group._replace(kinds=(rest, *group.kinds)), some) for some in needed)
+        def lives(at: int) -> bool:
+            rest = Kind((pattern[at:],), kind.initial * (not at))
+            return any(self._hold(group._replace(kinds=(rest, *group.kinds)), some) for some in needed)
 
-            return next(filter(lives, reversed(range(len(pattern)))), 0) if lives(0) else -1
-
-        return tuple(map(last, self.ends.kinds[line].patterns))
+        return next(filter(lives, reversed(range(len(pattern)))), 0) if lives(0) else -1
 
     def _later(self, line: int, sounds: Sounds, words: Words) -> tuple[tuple[Kind, ...], ...]:
         """What the later lines of the letter of a line may be asked for, so that all lines after it have the words."""
         group, needed = self._needed(line, sounds, words)
         return tuple({way for some in needed for way in self.ways(group, some)})
 
-    def _needed(self, line: int, sounds: Sounds, words: Words) -> tuple[Group, list[Words]]:
+    def _needed_after(self, line: int, sounds: Sounds, words: Words) -> tuple[Group, list[Words]]:
         """The lines after a line that have its letter, and the words for which they or it must have room.
 
         These are sets of which one is enough, the smallest ones: the lines of other letters have room for the rest.
@@ -77,7 +75,7 @@ class Room:
                 needed.append(some)
         return own, needed
 
-    def _groups_after(self, line: int, sounds: Sounds) -> tuple[Group, ...]:
+    def _groups(self, line: int, sounds: Sounds) -> tuple[Group, ...]:
         """The lines after a line, by their letters."""
         begun = dict(sounds)
         letters = sorted({*self.ends.letters[line + 1 :]})

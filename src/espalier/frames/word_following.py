@@ -29,7 +29,7 @@ _KEPT: Final = 1024
 _FIRST: Final = LETTERS + LETTERS.upper()
 _PARTS: Final = re.compile(r"[A-Za-z'][a-z']*|.", re.DOTALL)
 #: So many words are asked one by one which tokens they go on with.
-_ALONE: Final = 48
+_ALONE: Final = 96
 #: Of so many words, each is asked for its tokens.
 _FEW: Final = 2048
 
@@ -74,8 +74,8 @@ class Letters:
         for size, coded, tokens in self.tables:
             if size <= longest:
                 own = codes // LEAST[size]  # of words that share so many letters
-                bounds = np.flatnonzero(own[1:] != own[:-1]) + 1
-                starts, ends = np.append(0, bounds), np.append(bounds, len(own))
+                bounds = np.concatenate(([0], np.flatnonzero(own[1:] != own[:-1]) + 1, [len(own)]))
+                starts, ends = bounds[:-1], bounds[1:]
                 shared = own[starts] * LEAST[size]
                 place = coded.searchsorted(shared)
                 known = coded[np.minimum(place, len(coded) - 1)] == shared
