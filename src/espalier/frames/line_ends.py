@@ -37,6 +37,8 @@ class Closing(NamedTuple):
     Attributes:
         kinds: (kinds,) flags, as bytes: those of which any word may.
         whole: those of which words that begin with the initial may, as they are alone in the line.
+        initial: the first letter of the line.
+        only: the word that ends it; "" for any.
     """
 
     kinds: bytes
@@ -78,7 +80,7 @@ class LineEnds:
         if plain in some:  # no way leaves more words
             some = {plain}
             if sound is None:
-                return _beginning(self.lexicon, self._closing(self.kinds[line]), plain)
+                return _beginning(self.lexicon, _closing_of(self.lexicon, self.kinds[line]), plain)
         own = [numbers for later in some for numbers in self._of_way(line, later, sound)]
         if len(own) == 1:
             return WordSet(self.lexicon, own[0])
@@ -86,7 +88,7 @@ class LineEnds:
 
     def _of_way(self, line: int, later: tuple[Closing, ...], sound: Sound | None) -> Iterator[Numbers]:
         """The words that may end a line, if the later ones ask this."""
-        here = self._closing(self.kinds[line])
+        here = _closing_of(self.lexicon, self.kinds[line])
         if sound is None:
             only = next((each.only for each in later if each.only), "")
             if not only:
@@ -96,11 +98,8 @@ class LineEnds:
         for part in sound.parts:
             yield _of_part(self.lexicon, part, here, later, sound.used)
 
-    def _closing(self, kind: Kind) -> Closing:
-        return _closing(self.lexicon, kind)
-
     def _closings(self, kinds: tuple[Kind, ...]) -> tuple[Closing, ...]:
-        return tuple(sorted(map(self._closing, kinds)))
+        return tuple(sorted(_closing_of(self.lexicon, kind) for kind in kinds))
 
     def after(self, line: int, sound: Sound | None, word: int) -> Sound | None:
         """What the letter of a line has after a word that ends the line; None if no later line has the letter."""
@@ -138,7 +137,7 @@ def closing(lexicon: Lexicon, asked: Closing, words: Numbers) -> Flags:
 
 
 @lru_cache(4096)
-def _closing(lexicon: Lexicon, kind: Kind) -> Closing:
+def _closing_of(lexicon: Lexicon, kind: Kind) -> Closing:
     """What a line asks of the word that ends it.
 
     Words of one syllable fill what is before it, unless it begins the line.

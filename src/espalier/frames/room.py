@@ -54,7 +54,7 @@ class Room:
             rest = Kind((pattern[at:],), kind.initial * (not at))
             return any(self._hold(group._replace(kinds=(rest, *group.kinds)), some) for some in needed)
 
-        return next(filter(lives, reversed(range(len(pattern)))), 0) if lives(0) else -1
+        return next(filter(lives, reversed(range(len(pattern))))) if lives(0) else -1
 
     def _later(self, line: int, sounds: Sounds, words: Words) -> tuple[tuple[Kind, ...], ...]:
         """What the later lines of the letter of a line may be asked for, so that all lines after it have the words."""
