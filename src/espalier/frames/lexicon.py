@@ -79,6 +79,7 @@ class Lexicon:
         self.sharing = lru_cache(maxsize=4096)(self._sharing)
         self.least = lru_cache(maxsize=4096)(self._least)
         self.fill = lru_cache(maxsize=4096)(self._fill)
+        self.parts = lru_cache(maxsize=4096)(self._parts)
 
     def _span(self, begun: str) -> tuple[int, int]:
         """The words that begin so: the index of the first, and the one after the last."""
@@ -169,7 +170,7 @@ class Lexicon:
         entry = entry[np.argsort(entry[:, 0], kind="stable")]
         return parts, entry[:, 1], entry[:, 0].searchsorted(np.arange(len(parts) + 1))
 
-    def parts(self, word: str) -> frozenset[int]:
+    def _parts(self, word: str) -> frozenset[int]:
         """The numbers of a word's rhyme parts: two words rhyme if they share one."""
         return frozenset(self._rhyming[0][part] for part in rhyme_parts(word))
 

@@ -112,6 +112,8 @@ class Room:
 
         Of lines of one kind, as many as there are words are enough.
         """
+        if not words:
+            return iter([group.kinds])
         some, others = list[Kind](), list[Kind]()
         for kind in group.kinds:
             (some if some.count(kind) < len(words) else others).append(kind)
