@@ -46,7 +46,7 @@ def _keep_freed_memory() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt:
         mallopt(_TRIM_THRESHOLD, 1 << 30)
-        mallopt(_MMAP_THRESHOLD, 32 << 20)  # the largest that it takes
+        mallopt(_MMAP_THRESHOLD, 32 << 20)  # the largest that every version takes
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activation | None = None) -> Tensor:
