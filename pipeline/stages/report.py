@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from espalier.cli.progress import say
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ArtifactError, ConfigError, MissingError
 from espalier.io.files import atomic_folder, read_json, together, write_json
 from espalier.io.tables import table_sha256
 from espalier.report.benchmarks import load_benchmark
@@ -264,11 +264,18 @@ def _trainings(params: Params, paper: str, printed: Printed) -> list[TrainingRes
 
 
 def _curves(params: Params, paper: str) -> list[Curve]:
+    """The curves of the paper's models that are here.
+
+    Raises:
+        MissingError: a model that is here has none.
+    """
     curves = []
     for key, model in params.models.items():
-        if model.paper == paper and layout.curve(paper, key).exists():
-            points = _points(layout.curve(paper, key), model.seeds[0])
-            curves.append(Curve(model=key, profile=params.profile, points=points))
+        file = layout.curve(paper, key)
+        if model.paper == paper and file.exists():
+            curves.append(Curve(model=key, profile=params.profile, points=_points(file, model.seeds[0])))
+        elif model.paper == paper and layout.model(key).exists():
+            raise MissingError("no such file", where=file)
     return curves
 
 

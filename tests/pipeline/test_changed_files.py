@@ -47,6 +47,12 @@ def test_a_changed_digit_is_named_with_what_restores_it(
     assert line.startswith(f"espalier: {file}: not what ") and remedy in line
 
 
+def test_a_deleted_curve_of_a_model_that_is_here_is_named(project: Path, refused: Refused) -> None:
+    (project / "data/curves/songnet/songnet.csv").unlink()
+    line = refused(project, "report", "songnet")
+    assert line.startswith("espalier: data/curves/songnet/songnet.csv: no such file")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_changed_digit_of_a_rhyme_book_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     books = layout.raw("forms/couyun")
