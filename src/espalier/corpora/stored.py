@@ -54,6 +54,8 @@ class StoredRecords(Sequence[Row], Generic[Row]):
 
     def fills(self, column: str) -> bool:
         """Whether a row fills a column; True if the file does not say."""
+        if column not in self.columns:
+            return False
         place = self.columns.index(column)
         groups = (self._facts.row_group(number).column(place) for number in range(self._facts.num_row_groups))
         found = [group.statistics for group in groups if group.num_values]
