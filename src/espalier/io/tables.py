@@ -96,7 +96,8 @@ def opened(path: Path) -> pq.ParquetFile:
         digest, expected = _digests(path)
         if digest != expected:
             raise changed
-        file = pq.ParquetFile(path)
+        # Buffering ahead would hold all row groups in memory where they are read one by one.
+        file = pq.ParquetFile(path, buffer_size=_BLOCK, pre_buffer=False)
         if expected is None and DIGEST in _metadata(file.schema_arrow):
             raise changed
     except FileNotFoundError as error:
