@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from espalier.io import mapped
 from espalier.io.errors import ArtifactError
+from espalier.io.files import read_json
 from espalier.io.lists import Lists, Rows, list_chunks, write_lists
 from espalier.io.mapped import Texts, list_files, mapped_lists, shared_lists
 
@@ -138,8 +140,8 @@ def test_a_table_of_a_project_that_cannot_be_written_is_read_into_memory(
 ) -> None:
     path = made(tmp_path)
     monkeypatch.setattr(Path, "mkdir", refusal(code))
-    ids, lists = shared_lists(path, ["one"], tmp_path / "scratch" / "ids")
-    assert list(ids) == IDS and lists["one"][0].tolist() == [1, 2, -3] and names(tmp_path) == {"train.parquet"}
+    assert plain(shared_lists(path, ["one"], tmp_path / "scratch" / "ids")) == (IDS, ROWS)
+    assert names(tmp_path) == {"train.parquet"}
 
 
 def test_a_full_disk_is_one_line_and_the_next_process_makes_the_files(
@@ -175,6 +177,28 @@ def test_processes_that_map_a_table_at_once_make_its_files_once_though_the_first
     assert [other.communicate(timeout=60)[0] for other in others] == ["[1, 2, -3]\n"] * 3
     assert first.wait() == 9 and (tmp_path / "log").read_text() == "km"
     assert names(tmp_path) == {"ids", "ids.lock", "log", "train.parquet"}
+
+
+def test_what_another_machine_made_meanwhile_is_not_replaced_though_nfs_remembers_what_was_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, missing = made(tmp_path), set[Path]()
+    shared_lists(path, ["one"], tmp_path / "other")
+
+    def of_nfs(file: Path) -> object:
+        if not file.exists():
+            missing.add(file)
+        return read_json(Path("none") if file in missing else file)
+
+    @contextmanager
+    def waits(_: Path) -> Iterator[None]:
+        (tmp_path / "other").rename(tmp_path / "ids")
+        yield
+
+    monkeypatch.setattr(mapped, "read_json", of_nfs)
+    monkeypatch.setattr(mapped, "exclusive", waits)
+    monkeypatch.setattr(mapped, "list_chunks", None)  # who maps files that another machine deletes is killed
+    assert plain(shared_lists(path, ["one"], tmp_path / "ids"))[1] == ROWS
 
 
 def test_a_table_with_a_changed_byte_is_one_line_even_where_its_files_are_there(tmp_path: Path) -> None:

@@ -99,15 +99,16 @@ def shared_lists(path: Path, columns: Sequence[str], folder: Path) -> Rows:
         ArtifactError: as `read_table` does; or the folder cannot be written for another reason, such as a full disk.
     """
     digest = table_sha256(path)
-    if not _holds(folder, digest, columns):
-        try:
-            with exclusive(folder.with_name(f"{folder.name}.lock")):
-                if not _holds(folder, digest, columns):
-                    _make(folder, path, digest, columns)
-        except ArtifactError as error:
-            if isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.EROFS, errno.EACCES):
-                return read_lists(path, columns)
+    try:
+        # Nothing is looked for before the lock is held: NFS would remember for seconds that it was missing.
+        with exclusive(folder.with_name(f"{folder.name}.lock")):
+            if not _holds(folder, digest, columns):
+                _make(folder, path, digest, columns)
+    except ArtifactError as error:
+        if not isinstance(error.__cause__, OSError) or error.__cause__.errno not in (errno.EROFS, errno.EACCES):
             raise
+        if not _holds(folder, digest, columns):
+            return read_lists(path, columns)
     return mapped_lists(folder, columns)
 
 
