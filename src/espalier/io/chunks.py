@@ -43,11 +43,23 @@ def table_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
 
 
 def read_chunks(
-    path: Path, rows: int, columns: Sequence[str] | None = None, *, required: Sequence[str] = ()
+    path: Path,
+    rows: int,
+    columns: Sequence[str] | None = None,
+    *,
+    required: Sequence[str] = (),
+    if_present: bool = False,
 ) -> Iterator[pa.Table]:
-    """The rows of a table in their order, at most `rows` at a time. Arguments and errors are those of `read_table`."""
+    """The rows of a table in their order, at most `rows` at a time. Other arguments and errors are as in `read_table`.
+
+    Args:
+        if_present: leave out those of `columns` that the table lacks.
+    """
     file = opened(path)
-    require_columns(path, file.schema_arrow.names, [*(columns or ()), *required])
+    there = file.schema_arrow.names
+    if columns is not None and if_present:
+        columns = [name for name in columns if name in there]
+    require_columns(path, there, [*(columns or ()), *required])
     try:
         for batch in file.iter_batches(rows, columns=None if columns is None else list(columns)):
             yield pa.Table.from_batches([batch])

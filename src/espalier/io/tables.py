@@ -63,11 +63,6 @@ def table_metadata(path: Path) -> dict[str, str]:
     return {key: value for key, value in metadata.items() if key != DIGEST and not key.startswith("pandas")}
 
 
-def table_columns(path: Path) -> list[str]:
-    """The names of the columns of a table. Raises as `read_table` does."""
-    return list(opened(path).schema_arrow.names)
-
-
 def table_sha256(path: Path) -> str:
     """The digest of a table, checked against its bytes. Raises as `read_table` does."""
     opened(path)
