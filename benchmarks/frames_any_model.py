@@ -13,7 +13,7 @@ changed since.
 Masks are timed for one row, whose tokens are drawn at random from those that are allowed. The libraries read the
 grammar of a frame (`Frame.grammar`), with its chosen rhyme groups; ours keeps the same texts, and in a row of its own
 the frame itself, which leaves the groups free. A mask of theirs includes taking the token before. Times are those of
-the process, since the machine is shared.
+the process, and of each state the least of some texts that are begun anew, since the machine is shared.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -51,8 +53,11 @@ KEPT = Path(tempfile.gettempdir()) / "frames_any_model.json"
 #: Frames whose masks are timed.
 TIMED = 20
 #: English frames whose masks are timed, in so many random texts of each.
-ENGLISH = (Form("haiku"), Form("limerick"), Form("Shakespearean sonnet"), Syllables("8/6/8/6") & Rhyme("ABAB"))
+FORMS = (Form("haiku"), Form("limerick"), Form("Shakespearean sonnet"), Syllables("8/6/8/6") & Rhyme("ABAB"))
+ENGLISH = {"English": FORMS, "English, words that must occur": tuple(form & Words("river", "love") for form in FORMS)}
 TEXTS = 4
+#: Each text is begun anew so often.
+RUNS = 5
 
 
 def random_frame(rng: random.Random, books: CiBooks) -> tuple[str, Frame]:
@@ -145,8 +150,11 @@ def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> Benchmark
     return BenchmarkTable(title=title, columns=columns, rows={kind: [*map(float, row)] for kind, row in found.items()})
 
 
+T = TypeVar("T")
 #: Takes a token, or None at first, and returns the mask of what may follow.
 Masks = Callable[[int | None], Any]
+#: Begins a text under a frame that is compiled.
+Begin = Callable[[], Masks]
 
 
 def ours(automaton: Automaton[Any], tokenizer: Any) -> Masks:
@@ -163,7 +171,7 @@ def ours(automaton: Automaton[Any], tokenizer: Any) -> Masks:
     return mask
 
 
-def of_llguidance(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+def of_llguidance(tokenizer: Any) -> Callable[[Frame, CiBooks], Begin]:
     import llguidance.hf
     import llguidance.numpy
     from llguidance import LLMatcher
@@ -171,42 +179,52 @@ def of_llguidance(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
     own = llguidance.hf.from_tokenizer(tokenizer)
     bits = llguidance.numpy.allocate_token_bitmask(1, own.vocab_size)
 
-    def masks(frame: Frame, books: CiBooks) -> Masks:
-        matcher = LLMatcher(own, LLMatcher.grammar_from_lark(frame.grammar("lark", books).text))
+    def begin_of(frame: Frame, books: CiBooks) -> Begin:
+        whole = LLMatcher(own, LLMatcher.grammar_from_lark(frame.grammar("lark", books).text))
 
-        def mask(token: int | None) -> Any:
-            if token is not None:
-                matcher.consume_token(token)
-            llguidance.numpy.fill_next_token_bitmask(matcher, bits, 0)
-            return bits
+        def begin() -> Masks:
+            matcher = whole.deep_copy()
 
-        return mask
+            def mask(token: int | None) -> Any:
+                if token is not None:
+                    matcher.consume_token(token)
+                llguidance.numpy.fill_next_token_bitmask(matcher, bits, 0)
+                return bits
 
-    return masks
+            return mask
+
+        return begin
+
+    return begin_of
 
 
-def of_xgrammar(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+def of_xgrammar(tokenizer: Any) -> Callable[[Frame, CiBooks], Begin]:
     import xgrammar
 
     own = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=len(tokenizer))
     compiler = xgrammar.GrammarCompiler(own, max_threads=1)
     bits = xgrammar.allocate_token_bitmask(1, len(tokenizer))
 
-    def masks(frame: Frame, books: CiBooks) -> Masks:
-        matcher = xgrammar.GrammarMatcher(compiler.compile_grammar(frame.grammar("gbnf", books).text))
+    def begin_of(frame: Frame, books: CiBooks) -> Begin:
+        grammar = compiler.compile_grammar(frame.grammar("gbnf", books).text)
 
-        def mask(token: int | None) -> Any:
-            if token is not None:
-                assert matcher.accept_token(token)
-            matcher.fill_next_token_bitmask(bits)
-            return bits
+        def begin() -> Masks:
+            matcher = xgrammar.GrammarMatcher(grammar)
 
-        return mask
+            def mask(token: int | None) -> Any:
+                if token is not None:
+                    assert matcher.accept_token(token)
+                matcher.fill_next_token_bitmask(bits)
+                return bits
 
-    return masks
+            return mask
+
+        return begin
+
+    return begin_of
 
 
-def of_outlines(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
+def of_outlines(tokenizer: Any) -> Callable[[Frame, CiBooks], Begin]:
     import outlines_core
 
     tokens = tokens_of(tokenizer)
@@ -216,11 +234,16 @@ def of_outlines(tokenizer: Any) -> Callable[[Frame, CiBooks], Masks]:
             spelled.setdefault(each, []).append(number)
     own = outlines_core.Vocabulary(tokenizer.eos_token_id, spelled)
 
-    def masks(frame: Frame, books: CiBooks) -> Masks:
-        guide = outlines_core.Guide(outlines_core.Index(frame.grammar("regex", books).text, own))
-        return lambda token: guide.get_tokens() if token is None else guide.advance(token)
+    def begin_of(frame: Frame, books: CiBooks) -> Begin:
+        index = outlines_core.Index(frame.grammar("regex", books).text, own)
 
-    return masks
+        def begin() -> Masks:
+            guide = outlines_core.Guide(index)
+            return lambda token: guide.get_tokens() if token is None else guide.advance(token)
+
+        return begin
+
+    return begin_of
 
 
 def timed_masks(tokenizer: Any, books: CiBooks, model: Any) -> BenchmarkTable:
@@ -228,33 +251,28 @@ def timed_masks(tokenizer: Any, books: CiBooks, model: Any) -> BenchmarkTable:
     others = {"llguidance": of_llguidance, "xgrammar": of_xgrammar, "outlines-core": of_outlines}
     makers = {name: maker(tokenizer) for name, maker in others.items() if find_spec(name.replace("-", "_"))}
     names = ["Espalier, groups free, new states", "Espalier, new states", "Espalier, seen states", *makers]
-    names += ["Espalier, English, new states", "Espalier, English, seen states"]
+    names += [f"Espalier, {kind}, {states} states" for kind in ENGLISH for states in ("new", "seen")]
     compiling, times = {name: list[float]() for name in names}, {name: list[float]() for name in names}
+
+    def time_ours(name: str, automaton: Callable[[], Automaton[Any]], walk: Sequence[int]) -> None:
+        mask = spent(compiling[name], lambda: ours(automaton(), tokenizer))
+        times[name] += measured(lambda: ours(automaton(), tokenizer), walk)
+        if (again := name.replace("new", "seen")) in times:
+            times[again] += measured(lambda: mask, walk)
+
     for frame in timed_frames(books):
-        plan = compiled(frame.says(), books)
-        walk = list(walked(ours(PlaceAutomaton(chosen(plan).plan), tokenizer), tokenizer))
-        started = time.process_time()
-        mask = ours(PlaceAutomaton(chosen(plan).plan), tokenizer)
-        compiling[names[1]].append(time.process_time() - started)
-        for name in names[1:3]:
-            times[name] += measured(mask, walk)
-        started = time.process_time()
-        free = ours(PlaceAutomaton(plan), tokenizer)
-        compiling[names[0]].append(time.process_time() - started)
-        times[names[0]] += measured(free, walk)
+        free = compiled(frame.says(), books)
+        plan = chosen(free).plan
+        walk = list(walked(ours(PlaceAutomaton(plan), tokenizer), tokenizer))
+        for name, each in zip(names, (free, plan), strict=False):
+            time_ours(name, partial(PlaceAutomaton, each), walk)
         for name, maker in makers.items():
-            started = time.process_time()
-            mask = maker(frame, books)
-            compiling[name].append(time.process_time() - started)
-            times[name] += measured(mask, walk)
-    for frame in ENGLISH:
-        for seed in range(TEXTS):
+            begin = spent(compiling[name], partial(maker, frame, books))
+            times[name] += measured(begin, walk)
+    for kind, frames in ENGLISH.items():
+        for frame, seed in product(frames, range(TEXTS)):
             walk = list(walked(ours(frame.automaton(), tokenizer), tokenizer, seed))
-            started = time.process_time()
-            mask = ours(frame.automaton(), tokenizer)
-            compiling[names[-2]].append(time.process_time() - started)
-            for name in names[-2:]:
-                times[name] += measured(mask, walk)
+            time_ours(f"Espalier, {kind}, new states", frame.automaton, walk)
     step = step_of(model, tokenizer)
     columns = (
         Column(heading="µs, median", digits=0),
@@ -302,13 +320,21 @@ def walked(mask: Masks, tokenizer: Any, seed: int = 0) -> Iterator[int]:
         yield token
 
 
-def measured(mask: Masks, walk: Sequence[int]) -> list[float]:
-    """Seconds of each mask along a row."""
-    found = []
-    for token in (None, *walk):
-        started = time.process_time()
-        mask(token)
-        found.append(time.process_time() - started)
+def measured(begin: Begin, walk: Sequence[int]) -> list[float]:
+    """Seconds of each mask along a text, the least of those of `RUNS` texts."""
+    runs = [list[float]() for _ in range(RUNS)]
+    for run in runs:
+        mask = begin()
+        for token in (None, *walk):
+            spent(run, partial(mask, token))
+    return [*map(min, zip(*runs, strict=True))]
+
+
+def spent(seconds: list[float], run: Callable[[], T]) -> T:
+    """What a run gives; its seconds are appended."""
+    started = time.process_time()
+    found = run()
+    seconds.append(time.process_time() - started)
     return found
 
 

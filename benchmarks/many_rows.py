@@ -2,9 +2,9 @@
 
     python benchmarks/many_rows.py [LARGEST] [--record]
 
-The corpora have 10,000 rows and ten times as many up to the largest; those that are parsed have 100,000 at most. Rows
-to be parsed are pairs of random words in a file of tabs; every tenth repeats an earlier pair, and the parser is the
-trivial one, with trees. Pairs to be encoded have trees of their own.
+The corpora have 10,000 rows and ten times as many up to the largest. Rows to be parsed are pairs of random words in a
+file of tabs; every tenth repeats an earlier pair, and the parser is the trivial one, with trees. Pairs to be encoded
+have trees of their own.
 
 Every stage has a process of its own, in which mapped files are told apart: other processes share them, and the system
 takes them back where memory is short.
@@ -65,13 +65,11 @@ class Series(NamedTuple):
 
     Attributes:
         unit: what a row is.
-        largest: rows of the largest corpus.
         corpus: code that makes one of so many rows, in a folder of its own.
         stages: code by name, in the order in which they run; a stage reads what those above it wrote.
     """
 
     unit: str
-    largest: int
     corpus: str
     stages: dict[str, str]
 
@@ -89,7 +87,6 @@ def stage(module: str) -> str:
 SERIES: Final = (
     Series(
         "rows",
-        100_000,
         own("project({})"),
         {
             "imports alone": "import pipeline.stages.parse, pipeline.stages.filter",
@@ -99,7 +96,6 @@ SERIES: Final = (
     ),
     Series(
         "pairs",
-        10**9,
         own("filtered({})"),
         {
             "linearize, texts": own("linearize('texts', trees=False)"),
@@ -217,14 +213,13 @@ def table(largest: int) -> BenchmarkTable:
     (ROOT / layout.scratch()).mkdir(exist_ok=True)
     for series in SERIES:
         first = dict[str, float]()
-        sizes = [SMALLEST * 10**power for power in range(9)]
-        for size in (size for size in sizes if size <= min(largest, series.largest)):
+        for size in (size for power in range(9) if (size := SMALLEST * 10**power) <= largest):
             with tempfile.TemporaryDirectory(dir=ROOT / layout.scratch()) as name:  # a disk, to map files of
                 os.chdir(name)
                 measured(series.corpus.format(size))
                 for each, code in series.stages.items():
                     seconds, peak, mapped = measured(code)
-                    more = peak - first.setdefault(each, peak)
+                    more = max(0.0, peak - first.setdefault(each, peak))
                     growth = 2**20 * more / (size - SMALLEST) if size > SMALLEST else None
                     row = f"{each}, {size:,} {series.unit}"
                     rows[row] = seconds, 1e6 * seconds / size, peak, mapped, growth

@@ -71,7 +71,10 @@ def corpus(shape: Shape, poems: int) -> VerseData:
     vocabulary = shape.vocabulary
     rows = [np.append(rng.integers(5, vocabulary.text_size, n - 1), 3) for n in lengths]
     blank = [np.full(len(row), vocabulary.c_word) for row in rows]
-    frames = [Frame(*(part.astype(np.int32) for part in (row, row, row, row, row * 0 - 1, row * 0))) for row in blank]
+    frames = [
+        Frame(*(part.astype(np.int32) for part in (*[row] * 4, -np.ones_like(row), row * 0, -np.ones_like(row))))
+        for row in blank
+    ]
     return VerseData.of([str(i) for i in range(poems)], frames, vocabulary, targets=rows)
 
 

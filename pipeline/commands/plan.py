@@ -10,9 +10,8 @@ from pathlib import Path
 from espalier.corpora.catalogue import Source
 from espalier.io.terminal import json_line, printable
 from pipeline.commands.repro import out_of_date
-from pipeline.graph.scheduler import makespan
 from pipeline.params.read import load_catalogue, load_params, read_yaml
-from pipeline.records.stage_times import GIGABYTE, HOUR, StageTimes
+from pipeline.records.stage_times import GIGABYTE, HOUR, StageTimes, makespan
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from graphlib import TopologicalSorter
-from heapq import heappop, heappush
 from typing import TypeVar
+
+from pipeline.records.stage_times import chain_seconds
 
 Stage = TypeVar("Stage", bound=Hashable)
 Outcome = TypeVar("Outcome")
@@ -39,33 +40,3 @@ def run_all(
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             sorter.done(running.pop(future))
             yield future.result()
-
-
-def chain_seconds(needs: Mapping[Stage, Collection[Stage]], seconds: Callable[[Stage], float]) -> dict[Stage, float]:
-    """The length in seconds of the longest chain that begins with each stage."""
-    costs = {stage: seconds(stage) for stage in needs}
-    lengths = dict(costs)
-    for stage in reversed(list(TopologicalSorter(needs).static_order())):
-        for before in needs[stage]:
-            lengths[before] = max(lengths[before], costs[before] + lengths[stage])
-    return lengths
-
-
-def makespan(needs: Mapping[Stage, Collection[Stage]], jobs: int, seconds: Callable[[Stage], float]) -> float:
-    """The seconds that `run_all` takes for these stages, if each takes what is expected.
-
-    Args:
-        needs: as for `run_all`; stages that are no keys have ended.
-    """
-    needs = {stage: [each for each in before if each in needs] for stage, before in needs.items()}
-    sorter, heights = TopologicalSorter(needs), chain_seconds(needs, seconds)
-    sorter.prepare()
-    ready, running, now = list[Stage](), list[tuple[float, int, Stage]](), 0.0
-    while sorter.is_active():
-        ready = sorted([*ready, *sorter.get_ready()], key=heights.__getitem__)
-        while ready and len(running) < jobs:
-            stage = ready.pop()
-            heappush(running, (now + seconds(stage), len(ready), stage))
-        now, _, stage = heappop(running)
-        sorter.done(stage)
-    return now

@@ -1,15 +1,18 @@
 """Expected durations of stages, and the remaining time of a run of stages."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from heapq import heappop, heappush
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, TypeVar
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import Finite, read_json, write_json
 from pipeline import layout
-from pipeline.graph.scheduler import makespan
+
+Stage = TypeVar("Stage", bound=Hashable)
 
 #: Seconds of an hour.
 HOUR = 3600.0
@@ -105,6 +108,36 @@ class StageTimes:
             if self.strict:
                 raise
             return {}
+
+
+def chain_seconds(needs: Mapping[Stage, Collection[Stage]], seconds: Callable[[Stage], float]) -> dict[Stage, float]:
+    """The length in seconds of the longest chain that begins with each stage."""
+    costs = {stage: seconds(stage) for stage in needs}
+    lengths = dict(costs)
+    for stage in reversed(list(TopologicalSorter(needs).static_order())):
+        for before in needs[stage]:
+            lengths[before] = max(lengths[before], costs[before] + lengths[stage])
+    return lengths
+
+
+def makespan(needs: Mapping[Stage, Collection[Stage]], jobs: int, seconds: Callable[[Stage], float]) -> float:
+    """The seconds that `run_all` of `pipeline.graph.scheduler` takes, if each stage takes what is expected.
+
+    Args:
+        needs: stages, each with those that it needs; those that are no keys have ended.
+    """
+    needs = {stage: [each for each in before if each in needs] for stage, before in needs.items()}
+    sorter, heights = TopologicalSorter(needs), chain_seconds(needs, seconds)
+    sorter.prepare()
+    ready, running, now = list[Stage](), list[tuple[float, int, Stage]](), 0.0
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=heights.__getitem__)
+        while ready and len(running) < jobs:
+            stage = ready.pop()
+            heappush(running, (now + seconds(stage), len(ready), stage))
+        now, _, stage = heappop(running)
+        sorter.done(stage)
+    return now
 
 
 def spoken(seconds: float) -> str:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from espalier.decoding.beam import CHUNK, Hypothesis, beam_search, best_sums
+from espalier.decoding.beam import CHUNK, Hypothesis, _at_parents, _without_holes, beam_search, best_sums
 from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.decoding.sampling import sample
 
@@ -112,6 +114,32 @@ def test_a_row_that_is_done_costs_no_more(toy: Any, sources: Any) -> None:
     found = search(model, sources([0, 1, 2]), 1, max_ids=6)
     assert found[0][0].tokens == [] and len(found[1][0].tokens) == 6
     assert model.batches == [3, 2, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("power", [0.0, 0.6])
+def test_the_best_alone_are_the_first_of_all_and_found_sooner(toy: Any, sources: Any, power: float) -> None:
+    rows, steps = list(range(10)), list[int]()
+    for wanted in range(1, 6):
+        model, every = toy(SIZE), toy(SIZE)
+        found = search(model, sources(rows), 5, best=wanted, length_power=power, max_ids=12)
+        assert found == [row[:wanted] for row in search(every, sources(rows), 5, length_power=power, max_ids=12)]
+        steps.append(sum(model.batches))
+    assert steps == sorted(steps) and steps[0] < steps[-1]
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=4))
+def test_every_parent_with_children_leaves_its_place_to_the_first(parents: list[list[int]]) -> None:
+    for row, order in zip(parents, _at_parents(torch.tensor(parents)).tolist(), strict=True):
+        assert sorted(order) == [0, 1, 2, 3, 4]
+        for parent in set(row):
+            assert order[parent] == row.index(parent)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=9).filter(any))
+def test_the_last_rows_that_are_kept_fill_the_places_of_those_that_are_not(keep: list[bool]) -> None:
+    kept = _without_holes(torch.tensor(keep)).tolist()
+    assert sorted(kept) == [row for row, is_kept in enumerate(keep) if is_kept]
+    assert all(kept[row] == row for row in range(len(kept)) if keep[row])
 
 
 def test_hypotheses_are_never_repeated(toy: Any, sources: Any) -> None:

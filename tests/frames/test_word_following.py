@@ -34,6 +34,8 @@ FRAMES: list[dict[str, object]] = [
     {"syllables": "3/2", "words": ("rose", "remove")},
     {"syllables": "3/2", "rhyme": "AA", "words": ("rose", "an")},
     {"meter": "iambic dimeter", "rhyme": ".", "acrostic": "A"},
+    {"syllables": "2/2/3/3", "rhyme": "AABB", "words": ("an", "remove")},
+    {"meter": "iambic dimeter", "rhyme": "AA", "words": ("rose", "a")},
 ]
 
 
@@ -69,3 +71,13 @@ def test_tokens_with_the_same_letters_are_all_allowed() -> None:
     following = WordFollowing(LineAutomaton(lines_of({"syllables": "2"}), LEXICON), tokens)
     allowed = {tokens.spelled[token] for token in following.allowed(Place(following.automaton.start, fresh=True))}
     assert allowed >= {b" rose", b" Rose", b"rose", b"Rose", b"a", b"A"} and b"s" not in allowed
+
+
+def test_words_that_other_lines_can_take_leave_the_words_that_end_a_line_and_those_that_cannot_leave_fewer() -> None:
+    automaton = LineAutomaton(lines_of({"syllables": "2/2/2/2", "rhyme": "AABB", "words": ("an",)}), LEXICON)
+    plain = automaton.ends.words(0, None)
+    assert automaton.ends.words(0, None, automaton.room.later(0, (), frozenset(["an"]))) is plain
+    fewer = automaton.ends.words(2, None, automaton.room.later(2, (), frozenset(["an"])))
+    words = [{LEXICON.words[number] for number in each.numbers} for each in (fewer, plain)]
+    # After "an" a line of two syllables ends with one of one syllable.
+    assert words == [{"remove", "rose", "knows"}, {"remove", "rose", "knows", "move"}]

@@ -250,7 +250,12 @@ def test_texts_are_ranked_by_their_length_as_asked_and_trees_are_not(
 ) -> None:
     powers = []
     asked = paraphrase.search
-    monkeypatch.setattr(paraphrase, "search", lambda *args: powers.append(args[2].length_power) or asked(*args))
+
+    def noted(*args: Any, **more: Any) -> Any:
+        powers.append(args[2].length_power)
+        return asked(*args, **more)
+
+    monkeypatch.setattr(paraphrase, "search", noted)
     writer.paraphrase([COOK], templates=[BARE], length_power=0.7)
     assert powers == [0.0, 0.7]  # of the tree, of the text
     with pytest.raises(ArgumentError, match="length_power: -1 is too small; at least 0"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import resource
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -53,3 +56,16 @@ def test_passing_matrices_do_not_take_each_others_place() -> None:
         for scale in range(20):
             weight = torch.full((4, 6), float(scale))  # freed at once: the next one could get its address
             torch.testing.assert_close(linear(x, weight, bias), F.linear(x, weight))
+
+
+@pytest.mark.skipif("CS_GNU_LIBC_VERSION" not in os.confstr_names, reason="another C library keeps its own memory")
+def test_memory_that_is_freed_between_two_steps_is_not_fetched_again() -> None:
+    def faults() -> int:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(20):
+            torch.ones(4 << 20)  # 16 MiB, or 4,096 pages
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    with constant_weights():
+        faults()
+        assert faults() < 20 * 4096 / 4

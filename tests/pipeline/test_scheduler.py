@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from pipeline.graph.scheduler import chain_seconds, makespan, run_all
+from pipeline.graph.scheduler import run_all
+from pipeline.records.stage_times import chain_seconds, makespan
 
 CHAIN = {"b1": set[str](), "b2": {"b1"}, "b3": {"b2"}}
 GRAPH = {"parse": set[str](), "train@a": {"parse"}, **CHAIN, "train@b": set[str]()}

@@ -140,7 +140,7 @@ def test_a_run_takes_the_classes_of_its_training_pairs() -> None:
     assert given(GUIDED, None, **decoder) == given(GUIDED, lambda: DATA.select(np.array([], int)), **decoder) == {}
     # Others do not read them.
     for view, settings in ((PairView(("source",)), decoder), (GUIDED, {})):
-        assert given(view, lambda: pytest.fail("read"), **settings) == {}
+        assert given(view, lambda: pytest.fail("read"), **settings) == {"best": 1}  # they write only the best text
 
 
 def test_candidates_under_classes_stand_among_the_others_by_their_scores() -> None:

@@ -12,6 +12,7 @@ from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Vocabulary
 from espalier.decoding.constraints.constraint import Constrained, Constraint
 from espalier.decoding.memory import chain_bytes, row_parts
+from espalier.layers.attention import reused_buffers
 from espalier.layers.linear import constant_weights
 from espalier.models.contract import ChainModel, State
 
@@ -42,12 +43,13 @@ def beam_search(
     end: int,
     min_ids: int = 0,
     length_power: float = 0.0,
+    best: int | None = None,
     constraint: Constraint[Batch_, Rule_] | None = None,
 ) -> list[list[Hypothesis]]:
-    """The `beam` best sequences for each row of `batch`, the best first, without `begin` and `end`.
+    """The `best` sequences for each row of `batch`, the best first, without `begin` and `end`.
 
-    A row is done when it has `beam` finished sequences and no open sequence can overtake the worst of them. Rows that
-    do not fit into memory together are searched in parts.
+    A row is done when it has `best` finished sequences and no open sequence can overtake the worst of them: fewer are
+    the same as the first of more, and found sooner. Rows that do not fit into memory together are searched in parts.
 
     Args:
         beam: the number of open sequences of a row.
@@ -56,10 +58,12 @@ def beam_search(
         max_ids: the largest length, including `end`; a sequence of this length is finished without `end`.
         min_ids: the smallest length, excluding `end`; 0 allows an empty sequence.
         length_power: a sequence of n tokens, with `end`, is ranked by log-probability / n**length_power.
+        best: the number of sequences wanted; None for `beam`.
 
     Raises:
         ConfigError: the beams of one row do not fit into memory.
     """
+    wanted = best or beam
 
     def search(rows: Tensor) -> list[list[Hypothesis]]:
         first = rows.repeat_interleave(beam)
@@ -74,22 +78,25 @@ def beam_search(
             if length <= min_ids:
                 scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
             # At most `beam` of the 2 x beam candidates are end marks, one for each open sequence.
-            best, parent, token = best_sums(open_.scores, scores, 2 * beam)
+            sums, parent, token = best_sums(open_.scores, scores, 2 * beam)
             ending = (token == end) | (length == max_ids)
-            open_.collect(finished, best, parent, token, ending, beam, length, end, length_power)
-            # Candidates that do not end come first, in their order.
+            open_.collect(finished, sums, parent, token, ending, beam, length, end, length_power)
+            # Candidates that do not end come first.
             order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
-            best, parent, token = (part.gather(1, order) for part in (best, parent, token))
-            best = best.masked_fill(ending.gather(1, order), -torch.inf)
-            keep = open_.undone(finished, best, beam, max_ids, length_power)
+            order = order.gather(1, _at_parents(parent.gather(1, order)))
+            sums, parent, token = (part.gather(1, order) for part in (sums, parent, token))
+            sums = sums.masked_fill(ending.gather(1, order), -torch.inf)
+            keep = open_.undone(finished, sums, wanted, max_ids, length_power)
             if not keep.any():
                 break
-            open_ = open_.advance(keep, best, parent, token)
-            index = (keep.nonzero() * beam + parent[keep]).flatten()
-            state = state.select(index)
+            kept = _without_holes(keep)
+            open_ = open_.advance(kept, sums, parent, token)
+            index = (kept[:, None] * beam + parent[kept]).flatten()
+            with reused_buffers():
+                state = state.select(index)
             if rule:
                 rule = rule.select(index).advance(open_.last.flatten())
-        return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:beam] for row in finished]
+        return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:wanted] for row in finished]
 
     parts = row_parts(len(batch), batch.device, beam=beam, each=chain_bytes(model, max_ids))
     with constant_weights():
@@ -125,6 +132,27 @@ def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor,
     sums = scores.view(rows, -1).gather(1, parent * size + token) + past.gather(1, parent)
     best, place = sums.masked_fill(beyond, -torch.inf).topk(min(count, beams * size), dim=1)
     return best, parent.gather(1, place), token.gather(1, place)
+
+
+def _at_parents(parent: Tensor) -> Tensor:
+    """An order of candidates in which the first child of each parent has the parent's place, and its state stays there.
+
+    Args:
+        parent: (rows, beam) from 0 to `beam` - 1.
+    """
+    later = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(-1)  # has an older sibling
+    childless = torch.ones_like(later).scatter(1, parent, False)
+    # Each later child goes to a place whose sequence has no child; there are as many of these.
+    place = parent.masked_scatter(later, childless.nonzero()[:, 1])
+    return torch.empty_like(place).scatter(1, place, torch.arange(place.shape[1], device=place.device).expand_as(place))
+
+
+def _without_holes(keep: Tensor) -> Tensor:
+    """The kept rows, (rows,) bool, as indices in such an order that the last of them fill the places of the others."""
+    count = int(keep.sum())
+    kept = torch.arange(count, device=keep.device)
+    kept[~keep[:count]] = count + keep[count:].nonzero()[:, 0]
+    return kept
 
 
 @dataclass
@@ -165,22 +193,23 @@ class _Open:
             value = float(best[row, place])
             finished[self.rows[row]].append(Hypothesis(tokens, value, value / length**power))
 
-    def undone(self, finished: list[list[Hypothesis]], best: Tensor, beam: int, max_ids: int, power: float) -> Tensor:
-        """(rows,) bool: whether an open sequence can still enter the best `beam` of its row."""
+    def undone(self, finished: list[list[Hypothesis]], sums: Tensor, wanted: int, max_ids: int, power: float) -> Tensor:
+        """(rows,) bool: whether an open sequence can still enter the best `wanted` of its row."""
         # Log-probabilities do not rise: the final score of an open sequence is at most its own / max_ids**power.
-        bound = best[:, 0] / max_ids**power
-        scores = [_score_to_beat(finished[row], beam) for row in self.rows]
-        return (best[:, 0] > -torch.inf) & (bound > torch.tensor(scores, dtype=bound.dtype, device=bound.device))
+        largest = sums.amax(1)
+        bound = largest / max_ids**power
+        scores = [_score_to_beat(finished[row], wanted) for row in self.rows]
+        return (largest > -torch.inf) & (bound > torch.tensor(scores, dtype=bound.dtype, device=bound.device))
 
-    def advance(self, keep: Tensor, best: Tensor, parent: Tensor, token: Tensor) -> _Open:
-        """Extend the kept rows by one token."""
+    def advance(self, kept: Tensor, sums: Tensor, parent: Tensor, token: Tensor) -> _Open:
+        """Extend the rows `kept` by one token."""
         path = self.tokens.gather(1, parent[..., None].expand(-1, -1, self.tokens.shape[2]))
-        tokens = torch.cat([path, token[..., None]], dim=2)[keep]
-        rows = [row for row, is_kept in zip(self.rows, keep.tolist(), strict=True) if is_kept]
-        return _Open(rows, best[keep], token[keep], tokens)
+        tokens = torch.cat([path, token[..., None]], dim=2)[kept]
+        return _Open([self.rows[row] for row in kept.tolist()], sums[kept], token[kept], tokens)
 
 
-def _score_to_beat(finished: list[Hypothesis], beam: int) -> float:
-    """The score of the last of the best `beam` hypotheses; -inf if there are fewer."""
-    scores = sorted((hypothesis.score for hypothesis in finished), reverse=True)
-    return scores[beam - 1] if len(scores) >= beam else -float("inf")
+def _score_to_beat(finished: list[Hypothesis], wanted: int) -> float:
+    """The score of the last of the best `wanted` hypotheses; -inf if there are fewer."""
+    if len(finished) < wanted:
+        return -float("inf")
+    return sorted((hypothesis.score for hypothesis in finished), reverse=True)[wanted - 1]

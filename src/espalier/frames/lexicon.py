@@ -76,8 +76,10 @@ class Lexicon:
         self.span = lru_cache(maxsize=65536)(self._span)
         self.fitting = lru_cache(maxsize=4096)(self._fitting)
         self.within = lru_cache(maxsize=4096)(self._within)
+        self.sharing = lru_cache(maxsize=4096)(self._sharing)
         self.least = lru_cache(maxsize=4096)(self._least)
         self.fill = lru_cache(maxsize=4096)(self._fill)
+        self.parts = lru_cache(maxsize=4096)(self._parts)
 
     def _span(self, begun: str) -> tuple[int, int]:
         """The words that begin so: the index of the first, and the one after the last."""
@@ -130,10 +132,13 @@ class Lexicon:
         """(64-bit words, kinds) the shapes of each kind."""
         return packed(self._by_kind)
 
+    def _sharing(self, shapes: bytes) -> Flags:
+        """(kinds,) whether each kind has one of some shapes."""
+        return shared(self.bits, np.frombuffer(shapes, np.uint64))
+
     def having(self, shapes: Flags) -> Flags:
         """(kinds,) whether each kind has one of some shapes, given as (shapes,) flags."""
-        found: Flags = np.any(self._by_kind & shapes, axis=1)
-        return found
+        return shared(self.bits, packed(shapes[None])[:, 0])
 
     @cached_property
     def _by_kind(self) -> Flags:
@@ -165,7 +170,7 @@ class Lexicon:
         entry = entry[np.argsort(entry[:, 0], kind="stable")]
         return parts, entry[:, 1], entry[:, 0].searchsorted(np.arange(len(parts) + 1))
 
-    def parts(self, word: str) -> frozenset[int]:
+    def _parts(self, word: str) -> frozenset[int]:
         """The numbers of a word's rhyme parts: two words rhyme if they share one."""
         return frozenset(self._rhyming[0][part] for part in rhyme_parts(word))
 
@@ -193,9 +198,18 @@ class Lexicon:
         return words[starts[part] : starts[part + 1]]
 
 
+def shared(bits: Shapes, shapes: Shapes) -> Flags:
+    """(n,) whether each of (64-bit words, n) sets of shapes has one of some."""
+    found = bits[0] & shapes[0]
+    for own, other in zip(bits[1:], shapes[1:], strict=True):
+        found |= own & other
+    return found != 0
+
+
 def packed(flags: Flags) -> Shapes:
     """(64-bit words, n) the sets of shapes of (n, shapes) flags."""
-    padded = np.pad(flags, ((0, 0), (0, -flags.shape[1] % 64)))
+    padded = np.zeros((len(flags), -(-flags.shape[1] // 64) * 64), np.bool_)
+    padded[:, : flags.shape[1]] = flags
     return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little").view(np.uint64).T)
 
 

@@ -7,7 +7,7 @@ most one of the marks `MARKS`. Lines are separated by a line feed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -197,8 +197,10 @@ class LineAutomaton:
 
         Words of one syllable fill any gap.
         """
-        latest = self._latest(state.line, self._sounds(state), state.wanted - {state.word})
-        return frozenset((index, at) for index, at in self._reached(state) if at <= latest[index])
+        line, sounds, wanted = state.line, self._sounds(state), state.wanted - {state.word}
+        return frozenset(
+            (index, at) for index, at in self._reached(state) if at <= self._latest(line, index, sounds, wanted)
+        )
 
     def _may_end(self, state: Verse) -> bool:
         """Whether the line may end here."""
@@ -218,32 +220,36 @@ class LineAutomaton:
         return number
 
     def _coming_words(self, line: int, places: Places, sounds: Sounds, initial: str, wanted: frozenset[str]) -> Coming:
-        sets, more = self._fitting_words(line, places, sounds, wanted), list[int]()
-        for word in wanted:  # of which fewer are left after it
+        coming = Coming(self._fitting_words(line, places, sounds, wanted), *self.lexicon.span(initial))
+        more = list[int]()
+        for word in wanted:
             number = self._number(word)
-            own = self._fitting_words(line, places, sounds, wanted - {word})
-            if Coming(own, number, number + 1).has(number, number + 1):
-                more.append(number)
+            if not coming.has(number, number + 1):  # but fewer words are left after it
+                own = self._fitting_words(line, places, sounds, wanted - {word})
+                if Coming(own, number, number + 1).has(number, number + 1):
+                    more.append(number)
         if more:
-            sets += ((WordSet(self.lexicon, np.array(sorted(more))), self._none | ~self._none),)
-        return Coming(sets, *(self.lexicon.span(initial)))
+            some = WordSet(self.lexicon, np.array(sorted(more))), self._none | ~self._none
+            return replace(coming, sets=(*coming.sets, some))
+        return coming
 
     def _fitting_words(
         self, line: int, places: Places, sounds: Sounds, wanted: frozenset[str]
     ) -> tuple[tuple[WordSet, Shapes], ...]:
         """The words that may come next, if they are none of those that must occur: sets of words, and their shapes."""
         going, ending = self._none.copy(), self._none.copy()
-        latest, patterns = self._latest(line, sounds, wanted), self.lines.patterns[line]
-        letter = self.letters[line]
+        patterns, letter = self.lines.patterns[line], self.letters[line]
         whole = bool(letter) or self.room.after(line + 1, sounds, wanted)
         for index, at in places:
             rest = patterns[index][at:]
-            going |= self.lexicon.within(rest, 1, latest[index] - at)
+            going |= self.lexicon.within(rest, 1, self._latest(line, index, sounds, wanted) - at)
             if whole:
                 ending |= self._whole_rest(rest)
         if not letter:
             return ((self.lexicon_words, going | ending),)
-        return (self.lexicon_words, going), (self._words(line, sounds, wanted), ending)
+        ending &= ~going
+        every = (self.lexicon_words, going)
+        return (every, (self._words(line, sounds, wanted), ending)) if ending.any() else (every,)
 
     # --- Rhymes ---
 
@@ -269,26 +275,20 @@ class LineAutomaton:
     def _ending_words(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> WordSet:
         """The words that may end a line of a rhyme letter, in order, if they are none of those that must occur."""
         sound = dict(sounds).get(self.letters[line])
-        if not wanted:
-            return self.ends.words(line, sound)
-        ways = (self.ends.words(line, sound, later).numbers for later in self.room.later(line, sounds, wanted))
-        return WordSet(self.lexicon, self.lexicon.in_order(np.concatenate([np.empty(0, np.int64), *ways])))
+        return self.ends.words(line, sound, self.room.later(line, sounds, wanted) if wanted else None)
 
-    def _latest_of(self, line: int, sounds: Sounds, wanted: frozenset[str]) -> tuple[int, ...]:
-        """For each pattern of a line, the last place from which one more word can finish it; -1 if there is none.
+    def _latest_of(self, line: int, index: int, sounds: Sounds, wanted: frozenset[str]) -> int:
+        """The last place in a pattern of a line from which one more word can finish it; -1 if there is none.
 
         Words of one syllable fill any gap, so that the line can be finished from all places before.
         """
         if wanted:
-            return self.room.latest(line, sounds, wanted)
-        patterns = self.lines.patterns[line]
+            return self.room.latest(line, index, sounds, wanted)
+        pattern = self.lines.patterns[line][index]
         if not self.letters[line]:
-            return tuple(len(pattern) - 1 for pattern in patterns)
-        ending = self._words(line, sounds, wanted).union(0, len(self.lexicon.words))
-        return tuple(
-            next((at for at in reversed(range(len(p))) if (self._whole_rest(p[at:]) & ending).any()), -1)
-            for p in patterns
-        )
+            return len(pattern) - 1
+        ending = self._words(line, sounds, wanted).shapes
+        return next((at for at in reversed(range(len(pattern))) if (self._whole_rest(pattern[at:]) & ending).any()), -1)
 
     def _whole_rest(self, rest: str) -> Shapes:
         """The shapes that fill a pattern."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -30,6 +31,22 @@ class Kind(NamedTuple):
     only: str = ""
 
 
+class Closing(NamedTuple):
+    """The words that may end a line, as a key: lines that ask the same of their words have equal ones.
+
+    Attributes:
+        kinds: (kinds,) flags, as bytes: those of which any word may.
+        whole: those of which words that begin with the initial may, as they are alone in the line.
+        initial: the first letter of the line.
+        only: the word that ends it; "" for any.
+    """
+
+    kinds: bytes
+    whole: bytes
+    initial: str
+    only: str
+
+
 @dataclass(frozen=True, slots=True)
 class Sound:
     """A rhyme letter that has begun: the rhyme parts that its words can still share, and the words."""
@@ -52,23 +69,41 @@ class LineEnds:
         initials = lines.initials or ("",) * len(lines.patterns)
         self.kinds = [*map(Kind, lines.patterns, initials)]
 
-    def words(self, line: int, sound: Sound | None, later: tuple[Kind, ...] | None = None) -> WordSet:
+    def words(self, line: int, sound: Sound | None, ways: Collection[tuple[Kind, ...]] | None = None) -> WordSet:
         """The words that may end a line of a rhyme letter: after them the later lines have words as well.
 
         Args:
-            later: what the later lines of the letter ask; by default, nothing but their kinds.
+            ways: what the later lines of the letter ask, in one of these ways; by default, nothing but their kinds.
         """
-        later = self.later(line, self.letters[line]) if later is None else later
-        if sound is None:
-            return _beginning(self.lexicon, self.kinds[line], later)
-        own = [self._of_part(part, line, later, sound.used) for part in sound.parts]
+        plain = self._closings(self.later(line, self.letters[line]))
+        some = {plain} if ways is None else {*map(self._closings, ways)}
+        if plain in some:  # no way leaves more words
+            some = {plain}
+            if sound is None:
+                return _beginning(self.lexicon, _closing_of(self.lexicon, self.kinds[line]), plain)
+        own = [numbers for later in some for numbers in self._of_way(line, later, sound)]
         if len(own) == 1:
             return WordSet(self.lexicon, own[0])
-        return WordSet(self.lexicon, np.unique(np.concatenate([np.empty(0, np.int64), *own])))
+        return WordSet(self.lexicon, self.lexicon.in_order(np.concatenate([np.empty(0, np.int64), *own])))
+
+    def _of_way(self, line: int, later: tuple[Closing, ...], sound: Sound | None) -> Iterator[Numbers]:
+        """The words that may end a line, if the later ones ask this."""
+        here = _closing_of(self.lexicon, self.kinds[line])
+        if sound is None:
+            only = next((each.only for each in later if each.only), "")
+            if not only:
+                yield _beginning(self.lexicon, here, later).numbers
+                return
+            sound = Sound(self.lexicon.parts(only), frozenset())
+        for part in sound.parts:
+            yield _of_part(self.lexicon, part, here, later, sound.used)
+
+    def _closings(self, kinds: tuple[Kind, ...]) -> tuple[Closing, ...]:
+        return tuple(sorted(_closing_of(self.lexicon, kind) for kind in kinds))
 
     def after(self, line: int, sound: Sound | None, word: int) -> Sound | None:
         """What the letter of a line has after a word that ends the line; None if no later line has the letter."""
-        later = self.later(line, self.letters[line])
+        later = self._closings(self.later(line, self.letters[line]))
         if not later:
             return None
         own = self.lexicon.parts(self.lexicon.words[word])
@@ -78,70 +113,73 @@ class LineEnds:
 
     def able(self, sound: Sound | None, kinds: tuple[Kind, ...]) -> bool:
         """Whether lines of these kinds can end with different words of one letter."""
+        closings = self._closings(kinds)
         if sound is None:
-            return _some_part(self.lexicon, kinds)
-        return any(_able(self.lexicon, part, kinds, sound.used) for part in sound.parts)
+            return _some_part(self.lexicon, closings)
+        return any(_able(self.lexicon, part, closings, sound.used) for part in sound.parts)
 
     def later(self, line: int, letter: str) -> tuple[Kind, ...]:
         """The kinds of the lines of a letter after a line."""
         pairs = zip(self.kinds[line + 1 :], self.letters[line + 1 :], strict=True)
         return tuple(kind for kind, other in pairs if other == letter)
 
-    def _of_part(self, part: int, line: int, later: tuple[Kind, ...], used: frozenset[int]) -> Numbers:
-        words = self.lexicon.of_part(part)
-        words = words[closing(self.lexicon, self.kinds[line], words)]
-        for word in used:
-            words = words[words != word]
-        if _plenty(self.lexicon, part, later, len(used) + 1):
-            return words
-        choices = _choices(self.lexicon, part, later, used)
-        return words[[different([each - {word} for each in choices]) for word in words.tolist()]]
 
-
-def closing(lexicon: Lexicon, kind: Kind, words: Numbers) -> Flags:
-    """For each of some words, whether it may end a line.
-
-    Words of one syllable fill what is before it, unless it begins the line.
-    """
-    last, whole = _closing(lexicon, kind.patterns)
-    found = whole[lexicon.kind[words]]
-    if kind.initial:
-        first, end = lexicon.span(kind.initial)
-        found &= (words >= first) & (words < end)
-    found |= last[lexicon.kind[words]]
-    if kind.only:
-        only = lexicon.number(kind.only)
+def closing(lexicon: Lexicon, asked: Closing, words: Numbers) -> Flags:
+    """For each of some words, whether it may end a line."""
+    found: Flags = np.frombuffer(asked.kinds, np.bool_)[lexicon.kind[words]]
+    if asked.initial:
+        first, end = lexicon.span(asked.initial)
+        found |= np.frombuffer(asked.whole, np.bool_)[lexicon.kind[words]] & (words >= first) & (words < end)
+    if asked.only:
+        only = lexicon.number(asked.only)
         found &= words == (-1 if only is None else only)
     return found
 
 
 @lru_cache(4096)
-def _closing(lexicon: Lexicon, patterns: tuple[str, ...]) -> tuple[Flags, Flags]:
-    """(kinds,) both: whether words of each kind may end a line behind other words, and whether they may be one."""
+def _closing_of(lexicon: Lexicon, kind: Kind) -> Closing:
+    """What a line asks of the word that ends it.
+
+    Words of one syllable fill what is before it, unless it begins the line.
+    """
     last, whole = np.zeros(len(lexicon.shapes), np.bool_), np.zeros(len(lexicon.shapes), np.bool_)
-    for pattern in patterns:
+    for pattern in kind.patterns:
         for size in range(1, len(pattern) + 1):
             fitting = lexicon.fitting(pattern[-size:]) & (lexicon.lengths == size)
             (last if size < len(pattern) else whole)[fitting] = True
-    return lexicon.having(last), lexicon.having(whole)
+    if not kind.initial:
+        return Closing(lexicon.having(last | whole).tobytes(), b"", "", kind.only)
+    return Closing(lexicon.having(last).tobytes(), lexicon.having(whole).tobytes(), kind.initial, kind.only)
+
+
+def _of_part(lexicon: Lexicon, part: int, here: Closing, later: tuple[Closing, ...], used: frozenset[int]) -> Numbers:
+    """The unused words of a rhyme part that may end a line before some others."""
+    words = lexicon.of_part(part)
+    words = words[closing(lexicon, here, words)]
+    for word in used:
+        words = words[words != word]
+    if _plenty(lexicon, part, later, len(used) + 1):
+        return words
+    choices = _choices(lexicon, part, later, used)
+    return words[[different([each - {word} for each in choices]) for word in words.tolist()]]
 
 
 @lru_cache(_KINDS)
-def _beginning(lexicon: Lexicon, kind: Kind, later: tuple[Kind, ...]) -> WordSet:
+def _beginning(lexicon: Lexicon, here: Closing, later: tuple[Closing, ...]) -> WordSet:
     """The words that may end the first line of a rhyme letter."""
     words, starts = lexicon.rhyming
     part = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    here, flags, counts = closing(lexicon, kind, words), *_by_part(lexicon, later)
+    able, flags, counts = closing(lexicon, here, words), *_by_part(lexicon, later)
     if len({*later}) == 1:  # one set of words for all later lines, from which this line may take one
-        return WordSet(lexicon, lexicon.in_order(words[here & (counts[0, part] - flags[0] >= len(later))]))
-    enough = here & np.all(counts > len(later), axis=0)[part]
-    for each in np.flatnonzero(here & ~enough & np.all(counts > 0, axis=0)[part]).tolist():
+        return WordSet(lexicon, lexicon.in_order(words[able & (counts[0, part] - flags[0] >= len(later))]))
+    enough = able & np.all(counts > len(later), axis=0)[part]
+    for each in np.flatnonzero(able & ~enough & np.all(counts > 0, axis=0)[part]).tolist():
         enough[each] = _able(lexicon, int(part[each]), later, frozenset([int(words[each])]))
     return WordSet(lexicon, lexicon.in_order(words[enough]))
 
 
 @lru_cache(4096)
-def _some_part(lexicon: Lexicon, kinds: tuple[Kind, ...]) -> bool:
+def _some_part(lexicon: Lexicon, kinds: tuple[Closing, ...]) -> bool:
     """Whether any rhyme part has different words for the ends of some lines."""
     if only := next((kind.only for kind in kinds if kind.only), ""):
         return any(_able(lexicon, part, kinds, frozenset()) for part in lexicon.parts(only))
@@ -152,7 +190,7 @@ def _some_part(lexicon: Lexicon, kinds: tuple[Kind, ...]) -> bool:
     return any(_able(lexicon, part, kinds, frozenset()) for part in parts)
 
 
-def _by_part(lexicon: Lexicon, kinds: tuple[Kind, ...]) -> tuple[Flags, Numbers]:
+def _by_part(lexicon: Lexicon, kinds: tuple[Closing, ...]) -> tuple[Flags, Numbers]:
     """For each line, (entries,) which words of `Lexicon.rhyming` may end it, and (parts,) how many of each part."""
     words, starts = lexicon.rhyming
     known = {kind: closing(lexicon, kind, words) for kind in {*kinds}}
@@ -160,30 +198,30 @@ def _by_part(lexicon: Lexicon, kinds: tuple[Kind, ...]) -> tuple[Flags, Numbers]
     return np.array([known[kind] for kind in kinds]), np.array([counted[kind] for kind in kinds])
 
 
-def _choices(lexicon: Lexicon, part: int, later: tuple[Kind, ...], used: frozenset[int]) -> list[frozenset[int]]:
+def _choices(lexicon: Lexicon, part: int, later: tuple[Closing, ...], used: frozenset[int]) -> list[frozenset[int]]:
     """The unused words of a rhyme part that may end each of some lines."""
     return [_of_both(lexicon, part, kind) - used for kind in later]
 
 
 @lru_cache(65536)
-def _of_both(lexicon: Lexicon, part: int, kind: Kind) -> frozenset[int]:
+def _of_both(lexicon: Lexicon, part: int, kind: Closing) -> frozenset[int]:
     """The words of a rhyme part that may end a line."""
     words = lexicon.of_part(part)
     return frozenset(words[closing(lexicon, kind, words)].tolist())
 
 
-def _able(lexicon: Lexicon, part: int, later: tuple[Kind, ...], used: frozenset[int]) -> bool:
+def _able(lexicon: Lexicon, part: int, later: tuple[Closing, ...], used: frozenset[int]) -> bool:
     """Whether a rhyme part has different unused words for the ends of some lines."""
     return _plenty(lexicon, part, later, len(used)) or different(_choices(lexicon, part, later, used))
 
 
-def _plenty(lexicon: Lexicon, part: int, later: tuple[Kind, ...], spent: int) -> bool:
+def _plenty(lexicon: Lexicon, part: int, later: tuple[Closing, ...], spent: int) -> bool:
     """Whether each line has a word of a rhyme part for itself, whatever words the others and some before have."""
     return all(_count(lexicon, part, kind) >= len(later) + spent for kind in later)
 
 
 @lru_cache(65536)
-def _count(lexicon: Lexicon, part: int, kind: Kind) -> int:
+def _count(lexicon: Lexicon, part: int, kind: Closing) -> int:
     """How many words of a rhyme part may end a line."""
     return int(np.count_nonzero(closing(lexicon, kind, lexicon.of_part(part))))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
@@ -35,6 +34,7 @@ class Room:
         self.after = lru_cache(maxsize=4096)(self._after)
         self.latest = lru_cache(maxsize=4096)(self._latest)
         self.later = lru_cache(maxsize=4096)(self._later)
+        self._needed = lru_cache(maxsize=4096)(self._needed_after)
         self._live = lru_cache(maxsize=65536)(self._groups_live)
         self._hold = lru_cache(maxsize=65536)(self._group_holds)
         self._ways = lru_cache(maxsize=65536)(self._ways_of)
@@ -45,33 +45,35 @@ class Room:
         """Whether the lines from one on have room for all of some words, by the rhyme letters that have begun."""
         return not words or self._live(self._groups(line - 1, sounds), words)
 
-    def _latest(self, line: int, sounds: Sounds, words: Words) -> tuple[int, ...]:
-        """For each pattern of a line, the last place before its end behind which there is room; -1 if there is none."""
-        own, letter = self.ends.kinds[line], self.ends.letters[line]
-        later = {group.letter: group for group in self._groups(line, sounds)}
-        none = Group(letter, dict(sounds).get(letter), ())
+    def _latest(self, line: int, index: int, sounds: Sounds, words: Words) -> int:
+        """The last place in a pattern of a line, before its end, behind which there is room; -1 if there is none."""
+        kind, (group, needed) = self.ends.kinds[line], self._needed(line, sounds, words)
+        pattern = kind.patterns[index]
 
-        def lives(rest: Kind) -> bool:
-            group = later.get(letter, none)
-            groups = {**later, letter: group._replace(kinds=(rest, *group.kinds))}
-            return self._live(tuple(groups.values()), words)
+        def lives(at: int) -> bool:
+            rest = Kind((pattern[at:],), kind.initial * (not at))
+            return any(self._hold(group._replace(kinds=(rest, *group.kinds)), some) for some in needed)
 
-        return tuple(
-            bisect_left(range(len(p)), True, key=lambda at: not lives(Kind((p[at:],), own.initial * (not at)))) - 1
-            for p in own.patterns
-        )
+        return next(filter(lives, reversed(range(len(pattern))))) if lives(0) else -1
 
     def _later(self, line: int, sounds: Sounds, words: Words) -> tuple[tuple[Kind, ...], ...]:
         """What the later lines of the letter of a line may be asked for, so that all lines after it have the words."""
-        groups = self._groups(line, sounds)
-        letter = self.ends.letters[line]
-        own = next((group for group in groups if group.letter == letter), Group(letter, None, ()))
+        group, needed = self._needed(line, sounds, words)
+        return tuple({way for some in needed for way in self.ways(group, some)})
+
+    def _needed_after(self, line: int, sounds: Sounds, words: Words) -> tuple[Group, list[Words]]:
+        """The lines after a line that have its letter, and the words for which they or it must have room.
+
+        These are sets of which one is enough, the smallest ones: the lines of other letters have room for the rest.
+        """
+        groups, letter = self._groups(line, sounds), self.ends.letters[line]
+        own = next((group for group in groups if group.letter == letter), Group(letter, dict(sounds).get(letter), ()))
         others = tuple(group for group in groups if group.letter != letter)
         needed = list[Words]()
         for some in reversed(list(_subsets(words))):
             if not any(each <= some for each in needed) and self._live(others, words - some):
                 needed.append(some)
-        return tuple({way for some in needed for way in self.ways(own, some)})
+        return own, needed
 
     def _groups(self, line: int, sounds: Sounds) -> tuple[Group, ...]:
         """The lines after a line, by their letters."""
@@ -110,6 +112,8 @@ class Room:
 
         Of lines of one kind, as many as there are words are enough.
         """
+        if not words:
+            return iter([group.kinds])
         some, others = list[Kind](), list[Kind]()
         for kind in group.kinds:
             (some if some.count(kind) < len(words) else others).append(kind)
@@ -126,7 +130,7 @@ class Room:
         if not kinds:
             return frozenset([()] * (not words))
         found = set[tuple[Kind, ...]]()
-        for some in _subsets(words):
+        for some in _subsets(words) if kinds[1:] else [words]:
             for word in ("", *(some & ends)):
                 end = self._filled(kinds[0], some - {word})
                 if end and any(end.patterns):  # with room for the word that ends the line

@@ -29,7 +29,7 @@ _KEPT: Final = 1024
 _FIRST: Final = LETTERS + LETTERS.upper()
 _PARTS: Final = re.compile(r"[A-Za-z'][a-z']*|.", re.DOTALL)
 #: So many words are asked one by one which tokens they go on with.
-_ALONE: Final = 48
+_ALONE: Final = 96
 #: Of so many words, each is asked for its tokens.
 _FEW: Final = 2048
 
@@ -74,8 +74,8 @@ class Letters:
         for size, coded, tokens in self.tables:
             if size <= longest:
                 own = codes // LEAST[size]  # of words that share so many letters
-                bounds = np.flatnonzero(own[1:] != own[:-1]) + 1
-                starts, ends = np.append(0, bounds), np.append(bounds, len(own))
+                bounds = np.concatenate(([0], np.flatnonzero(own[1:] != own[:-1]) + 1, [len(own)]))
+                starts, ends = bounds[:-1], bounds[1:]
                 shared = own[starts] * LEAST[size]
                 place = coded.searchsorted(shared)
                 known = coded[np.minimum(place, len(coded) - 1)] == shared
@@ -145,6 +145,10 @@ def beginnings(tokens: Tokens) -> Beginning:
     return _KNOWN[tokens]
 
 
+#: By a character, the state after it, and what follows there.
+Steps = dict[str, "tuple[Verse | None, Steps]"]
+
+
 class WordFollowing(Following):
     """The tokens that may follow in the texts of an automaton of English lines."""
 
@@ -153,9 +157,11 @@ class WordFollowing(Following):
         self.lines, self.root = automaton, beginnings(tokens)
         self._words = lru_cache(_KEPT)(self._letters)
         starting = [self.lines.starting_words(line) for line in range(len(automaton.letters))]
+        #: Sets of words whose shapes are known for all tokens.
+        self.known = {every(automaton.lexicon), *filter(None, starting)}
         for node in filter(None, (self.root, self.root.children.get(" "))):  # now, as they are of all words
             spans = node.letters(first=True).spans(automaton.lexicon, "")
-            for words in {every(automaton.lexicon), *filter(None, starting)}:
+            for words in self.known:
                 unions(words, spans)
             if any(starting):
                 _ = spans.of_words
@@ -165,9 +171,10 @@ class WordFollowing(Following):
     def allowed(self, place: Place) -> Ids:
         """The ids of the tokens that may follow, in any order, without those that end a text."""
         state = cast("Verse", place.state)
-        found = [*self._behind(state, self.root)]
+        steps: Steps = {}
+        found = [*self._behind(state, self.root, steps)]
         if place.fresh and (blank := self.root.children.get(" ")):
-            found += [blank.ids, *self._behind(state, blank)]
+            found += [blank.ids, *self._behind(state, blank, steps)]
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def advance(self, place: Place, token: int) -> Place | None:
@@ -180,35 +187,30 @@ class WordFollowing(Following):
             state = state and (self.lines.write(state, part) if part[0] in _FIRST else self.lines.step(state, part))
         return Place(state) if state and spelled else None
 
-    def _behind(self, state: Verse, node: Beginning) -> Iterator[Ids]:
+    def _behind(self, state: Verse, node: Beginning, steps: Steps) -> Iterator[Ids]:
         if not state.marked and (node.small or node.capital):
             letters = node.letters(first=not state.word)
             yield self._words(self.lines.coming(state), state.word, letters)
-        known = dict[str, Verse | None]()  # one mark may follow if another does, and the same follows
         for character, child in node.children.items():
-            kind = MARKS[0] if character in MARKS else character
-            if kind not in known:
-                known[kind] = self.lines.step(state, kind)
-            if (after := known[kind]) is not None:
+            kind = MARKS[0] if character in MARKS else character  # after all marks the same follows
+            if kind not in steps:
+                steps[kind] = self.lines.step(state, kind), {}
+            after, further = steps[kind]
+            if after is not None:
                 yield child.ids
-                yield from self._behind(after, child)
+                yield from self._behind(after, child, further)
 
     def _letters(self, coming: Coming, begun: str, letters: Letters) -> Ids:
         """The tokens with which words go on that begin so, if they may come."""
-        lexicon, sets = self.lines.lexicon, [(words, shapes) for words, shapes in coming.sets if shapes.any()]
-        spans, (first, last) = letters.spans(lexicon, begun), lexicon.span(begun)
-        if begun:
-            before = np.zeros(last - first + 1, np.int32)
-            for words, shapes in sets:
-                before[1 + words.having(shapes, first, last) - first] = 1
-            np.cumsum(before, out=before)
-            return spans.tokens[before[spans.last - first] > before[spans.first - first]]
+        spans, (first, last) = letters.spans(self.lines.lexicon, begun), self.lines.lexicon.span(begun)
         flags = np.zeros(len(spans.tokens), np.bool_)
-        for words, shapes in sets:
-            if len(words) <= _FEW:
+        for words, shapes in coming.sets:
+            if not begun and words in self.known:
+                flags |= going_on(words, spans, shapes.tobytes())
+            elif not begun and len(words) <= _FEW:
                 flags[spans.places(words.having(shapes, first, last))] = True
             else:
-                flags |= going_on(words, spans, shapes.tobytes())
-        if (coming.first, coming.last) != (first, last):
+                flags |= spans.of(words.among(shapes, first, last), first)
+        if (coming.first, coming.last) != (0, len(self.lines.lexicon.words)):
             flags &= (spans.first >= coming.first) & (spans.last <= coming.last)
         return spans.tokens[flags]

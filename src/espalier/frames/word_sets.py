@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from espalier.frames.lexicon import Flags, Lexicon, Numbers, Shapes
+from espalier.frames.lexicon import Flags, Lexicon, Numbers, Shapes, shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,13 @@ class Spans:
         order = np.argsort(words, kind="stable")
         at = np.repeat(np.arange(len(counts)), counts)[order]
         return at, words[order].searchsorted(np.arange(self.last.max(initial=0) + 1))
+
+    def of(self, words: Flags, start: int) -> Flags:
+        """(tokens,) whether some words go on with each; (n,) flags say which of the words from a start on do."""
+        before = np.zeros(len(words) + 1, np.int32)
+        np.cumsum(words, out=before[1:])
+        found: Flags = before[self.last - start] > before[self.first - start]
+        return found
 
     def places(self, words: Numbers) -> Numbers:
         """The places of the tokens with which some words begin, each as often as words do."""
@@ -47,9 +54,7 @@ class WordSet:
     """
 
     def __init__(self, lexicon: Lexicon, numbers: Numbers) -> None:
-        self.numbers = numbers
-        self.bits = lexicon.bits[:, lexicon.kind[numbers]]  # (64-bit words, n) the shapes of each word
-        self.union = lru_cache(maxsize=4096)(self._union)
+        self.lexicon, self.numbers = lexicon, numbers
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -58,32 +63,35 @@ class WordSet:
         first, last = self.numbers.searchsorted([word, word + 1])
         return bool(first < last)
 
-    def _union(self, first: int, last: int) -> Shapes:
-        """The shapes of the words of a span of the lexicon."""
-        first, last = self.numbers.searchsorted([first, last])
-        found: Shapes = np.bitwise_or.reduce(self.bits[:, first:last], axis=1)
+    @cached_property
+    def shapes(self) -> Shapes:
+        """The shapes of all words."""
+        kinds = np.zeros(len(self.lexicon.kinds), np.bool_)
+        kinds[self.lexicon.kind[self.numbers]] = True
+        found: Shapes = np.bitwise_or.reduce(self.lexicon.bits[:, kinds], axis=1)
         return found
 
     def having(self, shapes: Shapes, first: int, last: int) -> Numbers:
         """The words of a span of the lexicon that have one of some shapes."""
         first, last = self.numbers.searchsorted([first, last])
-        return self.numbers[first:last][shared(self.bits[:, first:last], shapes)]
+        words = self.numbers[first:last]
+        return words[self.lexicon.sharing(shapes.tobytes())[self.lexicon.kind[words]]]
 
-
-def shared(bits: Shapes, shapes: Shapes) -> Flags:
-    """(n,) whether each of (64-bit words, n) sets of shapes has one of some."""
-    found = bits[0] & shapes[0]
-    for own, other in zip(bits[1:], shapes[1:], strict=True):
-        found |= own & other
-    return found != 0
+    def among(self, shapes: Shapes, first: int, last: int) -> Flags:
+        """(last - first,) whether each word of a span of the lexicon is in the set and has one of some shapes."""
+        start, end = self.numbers.searchsorted([first, last])
+        found = np.zeros(last - first, np.bool_)
+        found[self.numbers[start:end] - first] = True
+        return found & self.lexicon.sharing(shapes.tobytes())[self.lexicon.kind[first:last]]
 
 
 @lru_cache(maxsize=64)
 def unions(words: WordSet, spans: Spans) -> tuple[Shapes, Numbers]:
     """(64-bit words, m) different sets of shapes, and (spans,) the one that the words of each span have together."""
     ends = words.numbers.searchsorted(np.stack([spans.first, spans.last], axis=1))
-    some, padded = ends[:, 0] < ends[:, 1], np.pad(words.bits, ((0, 0), (0, 1)))  # a span may end with the last word
-    found = np.zeros((len(words.bits), len(ends)), np.uint64)
+    bits = words.lexicon.bits[:, words.lexicon.kind[words.numbers]]
+    some, padded = ends[:, 0] < ends[:, 1], np.pad(bits, ((0, 0), (0, 1)))  # a span may end with the last word
+    found = np.zeros((len(bits), len(ends)), np.uint64)
     if some.any():
         found[:, some] = np.bitwise_or.reduceat(padded, ends[some].ravel(), axis=1)[:, ::2]
     rows = np.ascontiguousarray(found.T)
@@ -114,7 +122,7 @@ class Coming:
     def has(self, first: int, last: int) -> bool:
         """Whether one of them lies in a span of the lexicon."""
         first, last = max(first, self.first), min(last, self.last)
-        return first < last and any((words.union(first, last) & shapes).any() for words, shapes in self.sets)
+        return first < last and any(len(words.having(shapes, first, last)) for words, shapes in self.sets)
 
 
 @lru_cache(maxsize=4)

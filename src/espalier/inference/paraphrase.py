@@ -84,11 +84,9 @@ class Expander:
         """For each job the `n` best trees that keep its template, each with its log-probability."""
         data = encoded_pairs([job.source for job, _ in jobs], self.system, self.max_length)
         batch = data.with_trees(None, [template for _, template in jobs]).batch(np.arange(len(jobs)), self.view)
-        rows = search(self.system.model, batch.to(self.system.device), self.decoder, self.view)
+        rows = search(self.system.model, batch.to(self.system.device), self.decoder, self.view, best=n)
         vocabulary = self.system.vocabulary
-        return [
-            [(tree_text(one.tokens, self.view, vocabulary), one.log_probability) for one in row[:n]] for row in rows
-        ]
+        return [[(tree_text(one.tokens, self.view, vocabulary), one.log_probability) for one in row] for row in rows]
 
 
 @dataclass(frozen=True)

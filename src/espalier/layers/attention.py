@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +15,22 @@ from torch import Tensor, nn
 from espalier.datasets.part import present_part
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
+
+#: Whether buffers are reused (`reused_buffers`).
+_reusing: ContextVar[bool] = ContextVar("reusing", default=False)
+
+
+@contextmanager
+def reused_buffers() -> Iterator[None]:
+    """In this block a selection of buffers moves only the rows that change places, if it can.
+
+    The caller must not use a state any more that rows were selected from.
+    """
+    token = _reusing.set(True)
+    try:
+        yield
+    finally:
+        _reusing.reset(token)
 
 
 @dataclass
@@ -34,7 +53,10 @@ class KeyValues:
         Args:
             filled: for buffers, the number of filled places; only these are copied, without gradients.
         """
-        return KeyValues(_selected(self.keys, index, filled), _selected(self.values, index, filled))
+        if filled is None:
+            return KeyValues(self.keys.index_select(0, index), self.values.index_select(0, index))
+        moves = _moves(index, len(self)) if _reusing.get() else None
+        return KeyValues(*(_selected(buffer, index, filled, moves) for buffer in (self.keys, self.values)))
 
     def write(self, time: int, keys: Tensor, values: Tensor) -> None:
         """Write one place, (batch, heads, 1, head width), at `time`; the buffers grow if needed."""
@@ -250,13 +272,26 @@ def _grown(buffer: Tensor) -> Tensor:
     return larger
 
 
-def _selected(buffer: Tensor, index: Tensor, filled: int | None) -> Tensor:
-    if filled is None:
-        return buffer.index_select(0, index)
+def _moves(index: Tensor, rows: int) -> tuple[Tensor, Tensor] | None:
+    """The places in a selection that get another row, and these rows; None if one of these would be overwritten."""
+    moved = index != torch.arange(len(index), device=index.device)
+    to = moved.nonzero()[:, 0]
+    source = index[to]
+    if len(index) > rows or bool(moved[source[source < len(index)]].any()):
+        return None
+    return to, source
+
+
+def _selected(buffer: Tensor, index: Tensor, filled: int, moves: tuple[Tensor, Tensor] | None) -> Tensor:
     _, heads, time, width = buffer.shape
-    selected = _room(len(index), heads, time, width, buffer)
+    past = buffer.transpose(1, 2)[:, :filled]
     with torch.no_grad():
-        torch.index_select(buffer.transpose(1, 2)[:, :filled], 0, index, out=selected.transpose(1, 2)[:, :filled])
+        if moves:
+            to, source = moves
+            past.index_copy_(0, to, past.index_select(0, source))
+            return buffer[: len(index)]
+        selected = _room(len(index), heads, time, width, buffer)
+        torch.index_select(past, 0, index, out=selected.transpose(1, 2)[:, :filled])
     return selected
 
 

@@ -116,8 +116,11 @@ class ParaphraseTask(Task):
         clusters = components(table_of(records, Pair), sides=True, bare=True)
         fixed = [_record_columns(record, data.vocabulary) for record in records]
         view = model.config.view
-        lexicon = Lexicon.of_pairs(ready.train()) if _strict(decoder, view) and ready.train else None
-        given = {"lexicon": lexicon} if lexicon and lexicon.known else {}
+        strict = _strict(decoder, view)
+        lexicon = Lexicon.of_pairs(ready.train()) if strict and ready.train else None
+        given: dict[str, Any] = {} if strict else {"best": 1}
+        if lexicon and lexicon.known:
+            given["lexicon"] = lexicon
         inputs: list[Inputs[PairData, Hypothesis]] = []
         for sample in range(options.samples):
             templates = templates_of(ready, decoder, records, sample, view)
@@ -137,8 +140,9 @@ class ParaphraseTask(Task):
             guided = data.with_trees(
                 guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
             )
-            kept = decoder.candidates if _strict(decoder, view) else 1
-            inputs.append(Inputs(guided, np.arange(len(grouped)), grouped, kept, given=given))
+            inputs.append(
+                Inputs(guided, np.arange(len(grouped)), grouped, decoder.candidates if strict else 1, given=given)
+            )
         return inputs
 
     def generate(
@@ -148,11 +152,13 @@ class ParaphraseTask(Task):
         decoder: PairDecoder,
         seeds: Sequence[int],
         lexicon: Lexicon | None = None,
+        best: int | None = None,
     ) -> list[list[Hypothesis]]:
-        """The `beam` best texts or trees of each pair, or the candidates of a strict decoder, the best first.
+        """The `best` texts or trees of each pair, or the candidates of a strict decoder, the best first.
 
         Args:
             lexicon: the words of the training pairs, for candidates under classes of words.
+            best: how many without a strict decoder; None for as many as the beam has.
         """
         from espalier.decoding.granularity import GradedModel, graded
         from espalier.tasks.paraphrase_search import candidates, of_classes, ranked, search
@@ -162,7 +168,7 @@ class ParaphraseTask(Task):
             rows = candidates(model, batch, decoder, view, seeds)
             more = of_classes(model, batch, decoder, view, [lexicon] * len(rows)) if lexicon else [[]] * len(rows)
             return [ranked([*row, *own], model.vocabulary) for row, own in zip(rows, more, strict=True)]
-        found = search(model, batch, decoder, view)
+        found = search(model, batch, decoder, view, best=best)
         # The n-gram model is decoded with the settings of the runs beside it, and has no granularity.
         if not decoder.granularity or not isinstance(model, GradedModel):
             return found

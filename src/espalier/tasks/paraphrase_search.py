@@ -28,16 +28,19 @@ def search(
     decoder: PairDecoder,
     view: PairView,
     constraint: Constraint[PairBatch, Any] | None = None,
+    best: int | None = None,
 ) -> list[list[Hypothesis]]:
-    """The `beam` best texts or trees of each pair.
+    """The `best` texts or trees of each pair.
 
     Args:
+        best: how many; None for as many as the beam has.
         view: view of the batch. It may include a template only for the constraint, which the model does not read.
         constraint: replaces that of the decoder.
     """
     return beam_search(
         model, batch, beam=decoder.beam, max_ids=decoder.max_ids, begin=BOS, end=EOS, min_ids=decoder.min_ids,
         length_power=decoder.length_power, constraint=constraint or pair_constraint(decoder, view, model.vocabulary),
+        best=best,
     )  # fmt: skip
 
 

@@ -1,0 +1,193 @@
+"""Decoding at batch 32: ours in 32 bits against CTranslate2 in 32 and in 8, with the same weights.
+
+    python benchmarks/decode_ctranslate2.py [rounds] [--record]
+
+CTranslate2 (`pip install ctranslate2`, MIT) reads the weights from the copies that Hugging Face's models have of ours.
+The Transformer has learned a made-up language (`decode_beam.py`); the decoder of verse has random weights. No length
+normalisation. Tokens are those of the texts, end marks counted; log-probabilities are all by our model. Rates are per
+second of the process.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import ctranslate2
+import marian
+import numpy as np
+import peers
+import torch
+from ctranslate2.converters.transformers import BartLoader, GPT2Loader
+from decode_beam import BATCH, BEAM, LONGEST, learn
+from decode_beam import scores as text_scores
+from measuring import Record, arguments, rate_table, rounds, timed
+from torch import Tensor
+
+from espalier.datasets.vocabulary import BOS, EOS
+from espalier.decoding.beam import beam_search
+from espalier.decoding.constraints.constraint import ForbiddenTokens
+from espalier.decoding.sampling import sample
+from espalier.models.songnet import SongNet
+
+#: The tokens of a text of fixed length, of a poem by beam search, and of one by sampling.
+TEXT, VERSE, POEM = 20, 70, 100
+TOP_K = 32
+OURS, THEIRS = "Espalier", "CTranslate2, {}"
+Texts = list[list[int]]
+
+
+#: CTranslate2's names of the ids that have other names than their digits.
+SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
+
+
+def names(count: int) -> list[str]:
+    """CTranslate2's names of the ids."""
+    return [*SPECIALS, *map(str, range(len(SPECIALS), count))]
+
+
+def ids(tokens: list[str]) -> list[int]:
+    """The ids of names."""
+    return [SPECIALS.index(token) if token in SPECIALS else int(token) for token in tokens]
+
+
+def converted(spec: Any, kind: Callable[..., Any]) -> dict[str, Any]:
+    """CTranslate2's models of a specification whose vocabularies are registered."""
+    spec.config.bos_token, spec.config.eos_token, spec.config.unk_token = "<s>", "</s>", "<unk>"
+    spec.validate()
+    spec.optimize(quantization="float32")
+    threads = {"inter_threads": 1, "intra_threads": torch.get_num_threads()}
+    with tempfile.TemporaryDirectory() as folder:
+        spec.save(folder)
+        forms = {"fp32": "float32", "int8": "int8_float32"}
+        return {THEIRS.format(name): kind(folder, compute_type=form, **threads) for name, form in forms.items()}
+
+
+def race(
+    title: str, runs: dict[str, Callable[[], Texts]], scores: Callable[[Texts], Tensor] | None, longest: int, count: int
+) -> tuple[str, dict[str, list[float]]]:
+    """The title of a table with what is known of the texts, and the rates.
+
+    Args:
+        scores: (texts,) log-probabilities; None for samples, which differ.
+        longest: the tokens of a text that is cut off.
+    """
+    texts: dict[str, Texts] = {}
+
+    def run(name: str) -> int:
+        texts[name] = runs[name]()
+        return sum(min(len(text) + 1, longest) for text in texts[name])
+
+    rates = rounds({name: timed(partial(run, name), time.process_time) for name in runs}, count, warm_up=2)
+    mean = statistics.mean(min(len(text) + 1, longest) for text in texts[OURS])
+    title += f", {mean:.1f} tokens each; {torch.get_num_threads()} threads"
+    if scores is None:
+        return title, rates
+    found = [float(scores(made).mean()) for made in texts.values()]
+    same = sum(one == other for one, other in zip(texts[OURS], texts[THEIRS.format("fp32")], strict=True))
+    assert found[0] >= found[1] - 1e-4, "theirs are more probable"
+    values = ", ".join(f"{value:.3f}" for value in found)
+    return f"{title}; {same} of {BATCH} texts are the same as in fp32; mean log-probabilities {values}", rates
+
+
+def transformer(shape: marian.Shape, count: int, record: Record) -> None:
+    """Paraphrases by beam search and greedily."""
+    ours, peer = marian.pair(shape, dropout=0.0)
+    learn(ours, marian.corpus(shape, 30_000), steps=400)
+    marian.copy(ours, peer)
+    peer.config.normalize_before = peer.config.normalize_embedding = False
+    spec = BartLoader().get_model_spec(peer)
+    tokens = names(shape.pieces)
+    spec.register_source_vocabulary(tokens)
+    spec.register_target_vocabulary(tokens)
+    spec.config.decoder_start_token = tokens[BOS]
+    theirs = converted(spec, ctranslate2.Translator)
+    batch = marian.corpus(shape, BATCH, seed=5).batch(np.arange(BATCH), marian.VIEW)
+    sources = [[tokens[piece] for piece in row if piece] for row in batch.source.tolist()]
+
+    def mine(beam: int, best: int, longest: int, shortest: int) -> Texts:
+        if beam == 1:
+            return sample(ours, batch, seeds=range(BATCH), max_ids=longest, begin=BOS, end=EOS, top_k=1)
+        found = beam_search(
+            ours, batch, beam=beam, best=best, max_ids=longest, min_ids=shortest, begin=BOS, end=EOS
+        )  # fmt: skip
+        return [row[0].tokens for row in found]
+
+    def its(model: ctranslate2.Translator, beam: int, best: int, longest: int, shortest: int) -> Texts:
+        found = model.translate_batch(
+            sources, beam_size=beam, num_hypotheses=best, length_penalty=0, max_decoding_length=longest,
+            min_decoding_length=max(1, shortest),
+        )  # fmt: skip
+        return [ids(row.hypotheses[0]) for row in found]
+
+    for what, *settings in (
+        (f"beam {BEAM}, fixed length", BEAM, 1, TEXT, TEXT),
+        (f"beam {BEAM}, free ends, the best text", BEAM, 1, LONGEST, 0),
+        (f"beam {BEAM}, free ends, {BEAM} texts", BEAM, BEAM, LONGEST, 0),
+        ("greedy, free ends", 1, 1, LONGEST, 0),
+    ):
+        runs = {OURS: partial(mine, *settings)} | {name: partial(its, each, *settings) for name, each in theirs.items()}
+        scores = partial(text_scores, ours, shape, batch)
+        record.add(rate_table(*race(f"{shape}; {what}", runs, scores, settings[2], count), OURS))
+
+
+def verse(shape: peers.Shape, count: int, record: Record) -> None:
+    """Poems by beam search and by sampling."""
+    ours, peer = (model.eval() for model in peers.pair(shape, dropout=0.0))
+    size = ours.vocabulary.text_size
+    spec = GPT2Loader().get_model_spec(peer)
+    spec.register_vocabulary(names(size))
+    theirs = converted(spec, ctranslate2.Generator)
+    batch = peers.collated(peers.corpus(shape, BATCH), np.arange(BATCH))
+
+    def its(model: ctranslate2.Generator, length: int, **settings: Any) -> Texts:
+        found = model.generate_batch(
+            [["<s>"]] * BATCH, max_length=length, min_length=length, include_prompt_in_result=False, **settings
+        )
+        return [ids(row.sequences[0]) for row in found]
+
+    def searched() -> Texts:
+        found = beam_search(ours, batch, beam=BEAM, best=1, max_ids=VERSE, min_ids=VERSE, begin=BOS, end=EOS)
+        return [row[0].tokens for row in found]
+
+    def sampled() -> Texts:
+        return sample(
+            ours, batch, seeds=range(BATCH), max_ids=POEM, begin=BOS, end=EOS, top_k=TOP_K,
+            constraint=ForbiddenTokens(torch.tensor([EOS]), size),
+        )  # fmt: skip
+
+    beam: dict[str, Any] = {"beam_size": BEAM, "length_penalty": 0}
+    runs = {OURS: searched} | {name: partial(its, each, VERSE, **beam) for name, each in theirs.items()}
+    scores = partial(poem_scores, ours)
+    record.add(rate_table(*race(f"{shape}; beam {BEAM}, fixed length", runs, scores, VERSE, count), OURS))
+    top_k: dict[str, Any] = {"beam_size": 1, "sampling_topk": TOP_K}
+    runs = {OURS: sampled} | {name: partial(its, each, POEM, **top_k) for name, each in theirs.items()}
+    record.add(rate_table(*race(f"{shape}; top-{TOP_K} sampling, fixed length", runs, None, POEM, count), OURS))
+
+
+@torch.inference_mode()
+def poem_scores(model: SongNet, texts: Texts) -> Tensor:
+    """(texts,) log-probabilities of texts of one length, without their ends."""
+    tokens = torch.tensor([[BOS, *text] for text in texts])
+    state = model.start(peers.collated(peers.corpus(peers.NURSERY, len(texts)), np.arange(len(texts))))
+    total = torch.zeros(len(texts))
+    for before, after in zip(tokens.T[:-1], tokens.T[1:], strict=True):
+        scores, state = model.step(before, state)
+        total += scores.gather(1, after[:, None])[:, 0]
+    return total
+
+
+def main() -> None:
+    [count] = arguments(7)
+    with Record(__file__) as record:
+        for shape in (peers.SMALL, peers.NURSERY):
+            verse(shape, count, record)
+        transformer(marian.SMALL, count, record)
+
+
+if __name__ == "__main__":
+    main()
