@@ -22,7 +22,7 @@ from espalier.io.chunks import table_writer
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json, together, write_json
 from espalier.io.lists import lists_writer
-from espalier.io.mapped import ListFiles
+from espalier.io.mapped import list_files
 from pipeline import layout
 from pipeline.params.entries import Dataset, Params
 from pipeline.records.artifacts import ParsingDetails, RowCounts, write_metrics
@@ -161,10 +161,10 @@ def _write_kept(
 def _rows_writer(path: Path, lists: Path, columns: Sequence[str]) -> Iterator[Callable[[RaggedSplit[Any]], None]]:
     """Yield a function that appends the rows of a split to a table, and to a folder of lists to be mapped."""
     lists.mkdir()
-    with ListFiles(lists, columns) as files, lists_writer(path, columns) as write:
+    with list_files(lists, columns) as append, lists_writer(path, columns) as write:
 
         def add(split: RaggedSplit[Any]) -> None:
-            files.append(split.ids, split.lists)
+            append(split.ids, split.lists)
             write(split.ids, split.lists)
 
         yield add

@@ -33,7 +33,6 @@ from espalier.corpora.splitting import NONE, Parts, parts_of
 from espalier.io.chunks import read_chunks, table_writer
 from espalier.io.files import atomic_folder, together
 from espalier.io.registry import entry
-from espalier.io.tables import table_columns
 from pipeline import layout
 from pipeline.params.entries import Corpus
 from pipeline.params.read import load_params
@@ -68,8 +67,8 @@ class Parsed(NamedTuple):
 
     def chunks(self, names: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """The records, or some of their columns, without those that are not there."""
-        required = required_columns(self.kind)
-        return read_chunks(self._file, self.rows, None if names is None else self.present(names), required=required)
+        file, required = self.folder / "records.parquet", required_columns(self.kind)
+        return read_chunks(file, self.rows, names, required=required, if_present=True)
 
     def chosen(self, mask: Mask, names: Sequence[str]) -> Iterator[pa.Table]:
         """Some of the records, in the same chunks."""
@@ -87,18 +86,9 @@ class Parsed(NamedTuple):
             yield set_aside(failed, "filter", reasons[codes[codes != 0]], joined_sides(failed, self.kind))
             start += chunk.num_rows
 
-    def present(self, names: Sequence[str]) -> list[str]:
-        """Those of the columns that the records have."""
-        there = table_columns(self._file)
-        return [name for name in names if name in there]
-
     def unread(self) -> Iterator[pa.Table]:
         """The rows that are quarantined already."""
         return read_chunks(self.folder / "quarantine.parquet", self.rows, required_columns(Quarantined))
-
-    @property
-    def _file(self) -> Path:
-        return self.folder / "records.parquet"
 
 
 class Counts:
@@ -153,8 +143,9 @@ def run(key: str) -> None:
     parsed = Parsed(layout.parsed(key), RECORDS[corpus.records], chunk_rows())
     found = verdicts(parsed.records, corpus.filters)
     parts = _parts(parsed, found, corpus, key)
-    optional = parsed.present(optional_columns(parsed.kind))
-    filled = set[str]().union(*(filled_columns(chunk, optional) for chunk in parsed.chosen(parts != _FAILS, optional)))
+    optional, filled = optional_columns(parsed.kind), set[str]()
+    for chunk in parsed.chosen(parts != _FAILS, optional):
+        filled |= filled_columns(chunk, chunk.column_names)
     counts = Counts(parsed.kind, [name for name in optional if name in filled])
     with together():
         with atomic_folder(layout.corpus(key)) as folder:
@@ -199,5 +190,4 @@ def _write(parsed: Parsed, found: Verdicts, parts: Parts, folder: Path, counts: 
 
 def _columns(file: Path, rows: int, names: Sequence[str]) -> Iterator[pd.DataFrame]:
     """The rows of a table in chunks, with those of the columns that it has."""
-    there = table_columns(file)
-    return (chunk.to_pandas() for chunk in read_chunks(file, rows, [name for name in names if name in there]))
+    return (chunk.to_pandas() for chunk in read_chunks(file, rows, names, if_present=True))

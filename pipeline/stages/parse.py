@@ -3,7 +3,6 @@
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from espalier.corpora.filters import why_none
 from espalier.corpora.readers import READERS
 from espalier.corpora.record_tables import chunk_of, filled_columns, schema_of
 from espalier.corpora.records import RECORDS, Quarantined, Record, optional_columns, records_of
+from espalier.corpora.stored import in_chunks
 from espalier.io.chunks import read_chunks, table_writer
 from espalier.io.errors import DataError
 from espalier.io.files import atomic_folder, read_json, together
@@ -85,12 +85,12 @@ class Rows(NamedTuple):
 
 def _read(rows: Iterable[Record | Quarantined], kind: type[Record], folder: Path) -> Rows:
     """Write the rows of a reader as it yields them."""
-    records, total, left = 0, 0, iter(rows)
+    records = total = 0
     with (
         table_writer(folder / "records.parquet", schema_of(kind, optional_columns(kind))) as write,
         table_writer(folder / "quarantine.parquet", schema_of(Quarantined)) as write_other,
     ):
-        while chunk := [*islice(left, chunk_rows())]:
+        for chunk in in_chunks(rows, chunk_rows()):
             good = [row for row in chunk if isinstance(row, Record)]
             write(chunk_of(good, kind))
             write_other(chunk_of([row for row in chunk if isinstance(row, Quarantined)], Quarantined))

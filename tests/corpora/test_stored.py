@@ -37,6 +37,7 @@ def test_a_table_gives_its_records_whatever_is_read_at_once(
     bounds = data.draw(st.slices(len(wanted)))
     assert found[bounds] == wanted[bounds]
     assert found.fills("target") == any(text for text, _ in rows) and not found.fills("target_tree")
+    assert found.fills("group") == any(group for _, group in rows)  # no column where no row fills it
 
 
 def test_missing_tables_and_columns_are_named_before_a_row_is_read(tmp_path: Path) -> None:

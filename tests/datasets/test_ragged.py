@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.datasets.ragged import Ragged, RaggedSplit
+from espalier.datasets.ragged import Ragged, RaggedSplit, saved_as_lists
 
 ROWS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=6), max_size=6)
 
 
 class Split(RaggedSplit[None]):
     COLUMNS = ("other", "one")
+
+
+class Doubled(Split):
+    """A split of a plugin that makes more of its file than its rows."""
+
+    @classmethod
+    def load(cls, path: Path, vocabulary: None) -> Self:
+        found = super().load(path, vocabulary)
+        return cls([f"{id_}!" for id_ in found.ids], found.columns, vocabulary)
 
 
 def rows_of(ragged: Ragged) -> list[list[int]]:
@@ -65,6 +75,14 @@ def test_a_file_gives_rows_and_ids_back(rows: list[list[int]], tmp_path: Path) -
     assert found.ids == ids and list(found.columns) == ["other", "one"]
     assert rows_of(found.columns["one"]) == rows and rows_of(found.columns["other"]) == rows_of(other)
     assert found.columns["one"].padded(np.arange(len(rows)), 0).shape[0] == len(rows)
+
+
+def test_a_split_that_is_loaded_in_its_own_way_is_not_mapped_instead(tmp_path: Path) -> None:
+    path, rows = tmp_path / "made.parquet", Ragged.of([[1], [2]])
+    Doubled(["a", "b"], {"one": rows, "other": rows}, None).save(path)
+    for kind, ids in ((Split, ["a", "b"]), (Doubled, ["a!", "b!"])):
+        assert list(kind.shared(path, None, tmp_path / kind.__name__).ids) == ids == list(kind.load(path, None).ids)
+        assert saved_as_lists(kind) == (tmp_path / kind.__name__).exists() == (kind is Split)
 
 
 @given(ROWS, st.integers(1, 4), st.integers(0, 3))

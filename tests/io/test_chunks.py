@@ -72,9 +72,10 @@ def test_columns_that_are_read_must_be_there_and_others_are_not_read(tmp_path: P
     path = tmp_path / "t.parquet"
     write_table(path, frame([("a", "b"), ("c", "d")]))
     assert [part.to_pydict() for part in read_chunks(path, 9, ["text"])] == [{"text": ["b", "d"]}]
-    for given_ in ({"columns": ["tune"]}, {"required": ["tune"]}):
+    for parts in (read_chunks(path, 9, ["tune"]), read_chunks(path, 9, required=["tune"])):
         with pytest.raises(ArtifactError, match="no column tune"):
-            next(read_chunks(path, 9, **given_))
+            next(parts)
+    assert [part.column_names for part in read_chunks(path, 9, ["tune", "text"], if_present=True)] == [["text"]]
     with pytest.raises(MissingError):
         next(read_chunks(tmp_path / "none.parquet", 9))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import subprocess
@@ -206,6 +207,26 @@ def test_strays_of_killed_processes_go_and_other_files_stay(tmp_path: Path) -> N
     (tmp_path / ".a[1].json.x3.part").mkdir()
     write_json(tmp_path / "a[1].json", 1)
     assert names(tmp_path) == {"a[1].json", ".a1.json.x1.part", ".b.json.x2.part", "a.json.part"}
+
+
+def test_a_file_is_locked_where_locks_need_it_open_for_writing_as_on_nfs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+
+    def of_nfs(handle: int, how: int) -> None:
+        # flock(2): "to place an exclusive lock, the file must be opened for writing"; folders lock as elsewhere
+        mode = fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE
+        if stat.S_ISREG(os.fstat(handle).st_mode) and mode == os.O_RDONLY:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        lock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", of_nfs)
+    (tmp_path / ".a.json.x1.part").write_text("half")
+    with atomic_folder(tmp_path / "b") as part:
+        write_json(part / "c.json", 2)
+        write_json(tmp_path / "a.json", 1)
+    assert read_json(tmp_path / "a.json") == 1 and names(tmp_path) == {"a.json", "b"}
 
 
 def test_a_folder_replaces_a_file_and_a_link(tmp_path: Path) -> None:

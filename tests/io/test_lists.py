@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from espalier.io import lists
+from espalier.io import chunks, lists
 from espalier.io.lists import Lists, list_chunks, lists_writer, read_lists, write_lists
 from espalier.io.tables import write_table
 
@@ -39,10 +40,20 @@ def test_chunks_do_not_show_in_the_bytes_nor_in_what_is_read(tmp_path: Path, row
             # A part of a longer array, as a split in memory gives it.
             add(ids[start : start + size], {"one": (whole[0], whole[1][start : start + size + 1])})
     assert path.read_bytes() == written_at_once(tmp_path / "whole.parquet", rows)
-    chunks = [*list_chunks(path, ["one"], size)]
-    assert all(len(own) <= size for own, _ in chunks) and [id_ for own, _ in chunks for id_ in own] == ids
+    parts = [*list_chunks(path, ["one"], size)]
+    assert all(len(own) <= size for own, _ in parts) and [id_ for own, _ in parts for id_ in own] == ids
     found_ids, found = read_lists(path, ["one"])
     assert found_ids == ids and [each.tolist() for each in found["one"]] == [each.tolist() for each in whole]
+
+
+def test_long_lists_fill_a_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "GROUP_BYTES", 100)
+    rows = [[1] * length for length in (0, 10, 3, 50, 5)]
+    write_lists(tmp_path / "made.parquet", [*"abcde"], {"one": column(rows)})
+    groups = pq.ParquetFile(tmp_path / "made.parquet").metadata
+    # A row takes 17 bytes, and 4 for each value: 17, 57 and 29; 217; what is left.
+    assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [3, 1, 1]
+    assert read_lists(tmp_path / "made.parquet", ["one"])[1]["one"][0].tolist() == [1] * 68
 
 
 def test_whole_lists_are_written_one_row_group_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

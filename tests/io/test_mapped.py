@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
-from collections.abc import Iterator, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,8 +19,9 @@ from hypothesis import strategies as st
 
 from espalier.io import mapped
 from espalier.io.errors import ArtifactError
+from espalier.io.files import read_json
 from espalier.io.lists import Lists, Rows, list_chunks, write_lists
-from espalier.io.mapped import ListFiles, Texts, mapped_lists, shared_lists
+from espalier.io.mapped import Texts, list_files, mapped_lists, shared_lists
 
 IDS, ROWS = ["a", "", "一/reversed"], [[1, 2], [], [-3]]
 
@@ -31,7 +37,18 @@ def made(folder: Path, rows: list[list[int]] = ROWS) -> Path:
     return path
 
 
-def plain(found: tuple[Texts, dict[str, Lists]]) -> tuple[list[str], list[list[int]]]:
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def refusal(code: int) -> Callable[..., None]:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return refuse
+
+
+def plain(found: Rows) -> tuple[list[str], list[list[int]]]:
     ids, columns = found
     flat, offsets = columns["one"]
     return list(ids), [flat[start:end].tolist() for start, end in pairwise(offsets)]
@@ -42,10 +59,17 @@ def plain(found: tuple[Texts, dict[str, Lists]]) -> tuple[list[str], list[list[i
 def test_rows_come_back_however_they_are_appended(tmp_path: Path, rows: list[tuple[str, list[int]]]) -> None:
     ids, values = [id_ for id_, _ in rows], column([row for _, row in rows])
     for size in (1, 7, 1000):
-        with ListFiles(tmp_path, ["one"]) as files:
+        with list_files(tmp_path, ["one"]) as append:
             for start in range(0, len(rows), size):
-                files.append(ids[start : start + size], {"one": (values[0], values[1][start : start + size + 1])})
+                append(ids[start : start + size], {"one": (values[0], values[1][start : start + size + 1])})
         assert plain(mapped_lists(tmp_path, ["one"])) == (ids, [row for _, row in rows])
+
+
+def test_values_of_another_width_are_mapped_as_they_are(tmp_path: Path) -> None:
+    wide = np.array([1, -2, 3], dtype=np.int64), np.array([0, 2, 3])
+    with list_files(tmp_path, ["one"]) as append:
+        append(["a", "b"], {"one": wide})  # type: ignore[dict-item]
+    assert plain(mapped_lists(tmp_path, ["one"])) == (["a", "b"], [[1, -2], [3]])
 
 
 def test_texts_are_a_sequence_of_strings() -> None:
@@ -98,14 +122,82 @@ def test_a_folder_that_is_not_whole_is_made_anew(tmp_path: Path, harm: str) -> N
 def test_what_ends_while_the_files_are_made_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made(tmp_path)
 
-    def ends(*_: object) -> None:
+    def ends(*_: object) -> Iterator[Rows]:
+        yield IDS, {"one": column(ROWS)}
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(mapped.ListFiles, "append", ends)
+        patched.setattr(mapped, "list_chunks", ends)
         with pytest.raises(KeyboardInterrupt):
             shared_lists(path, ["one"], tmp_path / "ids")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["ids.lock", "train.parquet"]
+    assert names(tmp_path) == {"ids.lock", "train.parquet"}
+    assert plain(shared_lists(path, ["one"], tmp_path / "ids"))[1] == ROWS
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
+def test_a_table_of_a_project_that_cannot_be_written_is_read_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    path = made(tmp_path)
+    monkeypatch.setattr(Path, "mkdir", refusal(code))
+    assert plain(shared_lists(path, ["one"], tmp_path / "scratch" / "ids")) == (IDS, ROWS)
+    assert names(tmp_path) == {"train.parquet"}
+
+
+def test_a_full_disk_is_one_line_and_the_next_process_makes_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", refusal(errno.ENOSPC))
+        with pytest.raises(ArtifactError, match=r"cannot write: No space left on device; .*free space"):
+            shared_lists(path, ["one"], tmp_path / "ids")
+    assert names(tmp_path) == {"ids.lock", "train.parquet"}
+    assert plain(shared_lists(path, ["one"], tmp_path / "ids"))[1] == ROWS
+
+
+def test_processes_that_map_a_table_at_once_make_its_files_once_though_the_first_is_killed(tmp_path: Path) -> None:
+    path, folder = made(tmp_path), tmp_path / "ids"
+    code = (
+        "import os, sys, time; from pathlib import Path; from espalier.io import mapped\n"
+        "whole, (path, folder, log, kill) = mapped.list_chunks, sys.argv[1:]\n"
+        "def noted(*given):\n"
+        "    with open(log, 'a') as file: file.write(kill)\n"
+        "    time.sleep(0.3)\n"
+        "    os._exit(9) if kill == 'k' else None\n"
+        "    return whole(*given)\n"
+        "mapped.list_chunks = noted\n"
+        "print(mapped.shared_lists(Path(path), ['one'], Path(folder))[1]['one'][0].tolist())"
+    )
+    command = [sys.executable, "-c", code, str(path), str(folder), str(tmp_path / "log")]
+    first = subprocess.Popen([*command, "k"])
+    while not (tmp_path / "log").exists():
+        assert first.poll() is None
+    others = [subprocess.Popen([*command, "m"], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [other.communicate(timeout=60)[0] for other in others] == ["[1, 2, -3]\n"] * 3
+    assert first.wait() == 9 and (tmp_path / "log").read_text() == "km"
+    assert names(tmp_path) == {"ids", "ids.lock", "log", "train.parquet"}
+
+
+def test_what_another_machine_made_meanwhile_is_not_replaced_though_nfs_remembers_what_was_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, missing = made(tmp_path), set[Path]()
+    shared_lists(path, ["one"], tmp_path / "other")
+
+    def of_nfs(file: Path) -> object:
+        if not file.exists():
+            missing.add(file)
+        return read_json(Path("none") if file in missing else file)
+
+    @contextmanager
+    def waits(_: Path) -> Iterator[None]:
+        (tmp_path / "other").rename(tmp_path / "ids")
+        yield
+
+    monkeypatch.setattr(mapped, "read_json", of_nfs)
+    monkeypatch.setattr(mapped, "exclusive", waits)
+    monkeypatch.setattr(mapped, "list_chunks", None)  # who maps files that another machine deletes is killed
     assert plain(shared_lists(path, ["one"], tmp_path / "ids"))[1] == ROWS
 
 

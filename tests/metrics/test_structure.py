@@ -157,7 +157,8 @@ def test_lengths_within_0_2_and_4() -> None:
 
 def test_texts_are_distinct_within_their_draw_and_held_against_whole_training_lines() -> None:
     texts = [list("灯山"), list("灯山"), list("桥"), list("灯山")]
-    statistics = text_statistics(texts, texts, [0] * 4, draws=[1, 1, 1, 2], training={("灯", "山"), ("灯", "山", "桥")})
+    once = iter([("灯", "山"), ("灯", "山", "桥")])  # read once: they may be more than fit into memory
+    statistics = text_statistics(texts, texts, [0] * 4, draws=[1, 1, 1, 2], training=once)
     found = values(LineShares(), statistics)
     assert found["distinct_texts"] == pytest.approx(100 * (2 + 1) / 4)  # two of three, and one of one
     assert found["in_training"] == found["lines_in_training"] == pytest.approx(75.0)

@@ -139,7 +139,7 @@ class Verdicts(NamedTuple):
 
 
 def verdicts(read: Callable[[], Iterable[Sequence[Record]]], filters: Filters) -> Verdicts:
-    """The reason why each row fails, as in `screen`. Rows of a chunk, and 1 to 17 bytes for each row, are in memory.
+    """The reason why each row fails, as in `screen`. In memory are a chunk, and for each row a byte and its keys.
 
     Args:
         read: function that reads all rows anew, in chunks; it is called at most twice.

@@ -67,7 +67,7 @@ def leakage(splits: Mapping[str, pd.DataFrame], record_type: type[Record]) -> di
 
 
 def leakage_between(splits: Mapping[str, Read], record_type: type[Record]) -> dict[str, int]:
-    """`leakage` of splits that are read in chunks. About 30 bytes for each key of dev and test are in memory."""
+    """`leakage` of splits that are read in chunks. About 40 bytes for each key of dev and test are in memory."""
     ways = _ways(record_type)
     of_verse = ["tune", "family"] if issubclass(record_type, Verse) else []
     names = ["language", *record_type.sides, *of_verse]

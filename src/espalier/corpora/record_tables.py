@@ -14,8 +14,6 @@ import pyarrow.compute as pc
 from espalier.corpora.filters import SIDES_BETWEEN
 from espalier.corpora.records import Quarantined, Record, Row, column_names
 
-Texts = npt.NDArray[np.object_]
-
 
 def schema_of(record_type: type[Row], filled: Collection[str] = ()) -> pa.Schema:
     """The schema of a `table_of` records that fill these optional columns."""
@@ -33,7 +31,9 @@ def filled_rows(chunk: pa.Table, name: str) -> int:
     return pc.sum(pc.not_equal(chunk[name], "")).as_py() or 0
 
 
-def set_aside(chunk: pa.Table, stage: str, reasons: Texts, texts: Texts | pa.ChunkedArray) -> pa.Table:
+def set_aside(
+    chunk: pa.Table, stage: str, reasons: npt.NDArray[np.object_], texts: npt.NDArray[np.object_] | pa.ChunkedArray
+) -> pa.Table:
     """Rows of records as rows of a quarantine table: the stage that cannot use them, why, and their texts."""
     columns = {
         "id": chunk["id"],

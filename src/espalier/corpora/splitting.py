@@ -1,7 +1,6 @@
 """Which rows are for training, development and test. A split depends on a seed, not on the order of rows.
 
-Rows are read in chunks; what is kept of each are numbers. Most splits take 8 to 24 bytes a row. A `GroupSplit` takes 32
-and the id, and about 200 while groups are linked.
+Rows are read in chunks. What is kept of each are numbers, and of a `GroupSplit` the id; docs/scale.md counts the bytes.
 """
 
 from __future__ import annotations

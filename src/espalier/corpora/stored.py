@@ -27,9 +27,9 @@ class StoredRecords(Sequence[Row], Generic[Row]):
 
         self.path, self._kind, self._at_once = path, kind, at_once
         file = opened(path)
-        require_columns(path, file.schema_arrow.names, required_columns(kind))
         self._facts = file.metadata
-        self.columns: tuple[str, ...] = tuple(file.schema_arrow.names)
+        self._columns: list[str] = file.schema_arrow.names
+        require_columns(path, self._columns, required_columns(kind))
 
     def __len__(self) -> int:
         return int(self._facts.num_rows)
@@ -54,7 +54,9 @@ class StoredRecords(Sequence[Row], Generic[Row]):
 
     def fills(self, column: str) -> bool:
         """Whether a row fills a column; True if the file does not say."""
-        place = self.columns.index(column)
+        if column not in self._columns:
+            return False
+        place = self._columns.index(column)
         groups = (self._facts.row_group(number).column(place) for number in range(self._facts.num_row_groups))
         found = [group.statistics for group in groups if group.num_values]
         return any(each is None or not each.has_min_max or each.max != "" for each in found)

@@ -175,7 +175,7 @@ class Encoding(Protocol[Record_, Settings_, Vocabulary_, Split_]):
     def encode(self, records: Sequence[Record_], vocabulary: Vocabulary_, settings: Settings_) -> Encoded[Split_]:
         """Encode the records that fit the settings, and quarantine the others, each by itself.
 
-        Splits with the base `RaggedSplit` are encoded some records at a time.
+        Splits with the base `RaggedSplit`, and its `save` and `load`, are encoded some records at a time.
         """
 
     def extras(self, records: Sequence[Record_], settings: Settings_) -> Extras:

@@ -102,11 +102,13 @@ class RaggedSplit(Generic[V]):
     @classmethod
     def shared(cls, path: Path, vocabulary: V, folder: Path) -> Self:
         """Read a split written by `save` through files in `folder`, whose pages the processes of a machine share."""
+        if not saved_as_lists(cls):
+            return cls.load(path, vocabulary)
         return cls._made(_mapped().shared_lists(path, cls.names(vocabulary), folder), vocabulary)
 
     @classmethod
     def in_files(cls, folder: Path, vocabulary: V) -> Self:
-        """The rows of `ListFiles` in a folder."""
+        """The rows of `list_files` in a folder."""
         return cls._made(_mapped().mapped_lists(folder, cls.names(vocabulary)), vocabulary)
 
     @classmethod
@@ -140,7 +142,10 @@ class RaggedSplit(Generic[V]):
 
 def saved_as_lists(kind: type[object]) -> bool:
     """Whether splits of this type are saved as ids and lists alone, and so can be written in parts and mapped."""
-    return issubclass(kind, RaggedSplit) and kind.save is RaggedSplit.save
+    if not issubclass(kind, RaggedSplit):
+        return False
+    own = kind.__mro__[: kind.__mro__.index(RaggedSplit)]
+    return not any({"save", "load"} & vars(each).keys() for each in own)
 
 
 def _lists() -> ModuleType:

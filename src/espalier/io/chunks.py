@@ -16,13 +16,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from espalier.io.files import atomic_file
-from espalier.io.tables import damaged, require_columns, seal, sealed_schema, table_columns
+from espalier.io.tables import damaged, opened, require_columns, seal, sealed_schema
 
 #: A row group ends with the row that reaches one of these, rows and bytes in memory. A table of fewer is one group.
 GROUP_ROWS: Final = 1 << 20
 GROUP_BYTES: Final = 128 << 20
-#: Bytes of a column that are read at a time.
-_BUFFER: Final = 1 << 20
 
 Write = Callable[[pa.Table], None]
 
@@ -45,13 +43,24 @@ def table_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
 
 
 def read_chunks(
-    path: Path, rows: int, columns: Sequence[str] | None = None, *, required: Sequence[str] = ()
+    path: Path,
+    rows: int,
+    columns: Sequence[str] | None = None,
+    *,
+    required: Sequence[str] = (),
+    if_present: bool = False,
 ) -> Iterator[pa.Table]:
-    """The rows of a table in their order, at most `rows` at a time. Arguments and errors are those of `read_table`."""
-    require_columns(path, table_columns(path), [*(columns or ()), *required])
+    """The rows of a table in their order, at most `rows` at a time. Other arguments and errors are as in `read_table`.
+
+    Args:
+        if_present: leave out those of `columns` that the table lacks.
+    """
+    file = opened(path)
+    there = file.schema_arrow.names
+    if columns is not None and if_present:
+        columns = [name for name in columns if name in there]
+    require_columns(path, there, [*(columns or ()), *required])
     try:
-        # Buffering ahead would read all row groups into memory.
-        file = pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
         for batch in file.iter_batches(rows, columns=None if columns is None else list(columns)):
             yield pa.Table.from_batches([batch])
     except (pa.ArrowException, OSError) as error:
@@ -103,9 +112,11 @@ class _Groups:
 
 
 def _bytes(table: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """(rows,) bytes of each row in memory: its texts, and eight for each value."""
+    """(rows,) bytes of each row in memory: its texts and lists, and eight for each of its columns."""
     total = np.full(table.num_rows, 8 * table.num_columns, dtype=np.int64)
     for column in table.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             total += pc.binary_length(column).to_numpy()
+        elif pa.types.is_list(column.type):
+            total += column.type.value_type.byte_width * pc.list_value_length(column).to_numpy()
     return total

@@ -160,7 +160,7 @@ def _temporary(path: Path, make: Callable[[], Path]) -> Iterator[Path]:
         _sweep(path)
         while part is None:
             part = make()
-            lock = os.open(part, os.O_RDONLY)
+            lock = _opened(part)
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not _is(part, lock):  # another process has swept it before it was locked
                 os.close(lock)
@@ -184,7 +184,7 @@ def _sweep(path: Path) -> None:
             old.rename(path)
     for part in path.parent.glob(f".{glob.escape(path.name)}.*{_PART}"):
         try:
-            lock = os.open(part, os.O_RDONLY)
+            lock = _opened(part)
         except OSError:
             continue  # gone meanwhile, or not ours
         try:
@@ -194,6 +194,11 @@ def _sweep(path: Path) -> None:
             pass  # in use
         finally:
             os.close(lock)
+
+
+def _opened(part: Path) -> int:
+    """A file or folder to be locked. NFS locks a file only if it is open for writing (flock(2))."""
+    return os.open(part, os.O_RDONLY if part.is_dir() else os.O_RDWR)
 
 
 def _replace(path: Path, part: Path) -> None:

@@ -16,10 +16,11 @@ from espalier.io.chunks import GROUP_ROWS, read_chunks, table_writer
 Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
 #: Rows: their ids, and a column of lists by name.
 Rows = tuple[Sequence[str], Mapping[str, Lists]]
+Append = Callable[[Sequence[str], Mapping[str, Lists]], None]
 
 
 @contextmanager
-def lists_writer(path: Path, columns: Sequence[str]) -> Iterator[Callable[[Sequence[str], Mapping[str, Lists]], None]]:
+def lists_writer(path: Path, columns: Sequence[str]) -> Iterator[Append]:
     """Yield a function that appends ids and lists to a table. Its bytes do not depend on how many come at once."""
     schema = pa.schema({"id": pa.string(), **dict.fromkeys(columns, pa.list_(pa.int32()))})
     with table_writer(path, schema) as write:

@@ -5,19 +5,18 @@ The processes of a machine share the pages, and the system takes them back where
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_folder, read_json, write_json
-from espalier.io.lists import Lists, list_chunks
+from espalier.io.lists import Append, Lists, Rows, list_chunks, read_lists
 from espalier.io.locks import exclusive
 from espalier.io.tables import table_sha256
 
@@ -59,41 +58,30 @@ class Texts(Sequence[str]):
         return self._flat[self._offsets[place] : self._offsets[place + 1]].tobytes().decode()
 
 
-class ListFiles:
-    """Ids and columns of lists that are appended to files of a folder, for `mapped_lists`."""
+@contextmanager
+def list_files(folder: Path, columns: Sequence[str]) -> Iterator[Append]:
+    """Yield a function that appends ids and lists to files of a folder, for `mapped_lists`."""
+    with ExitStack() as held:
+        files = [held.enter_context(path.open("wb")) for path in _files(folder, len(columns))]
+        values, offsets, ends = files[::2], files[1::2], [0] * (len(columns) + 1)
+        for file in offsets:
+            file.write(np.zeros(1, np.int64).data)
 
-    def __init__(self, folder: Path, columns: Sequence[str]) -> None:
-        self._columns, self._held = columns, ExitStack()
-        files = [self._held.enter_context(path.open("wb")) for path in _files(folder, len(columns))]
-        self._values, self._offsets = files[::2], files[1::2]
-        self._ends = np.zeros(len(self._values), dtype=np.int64)
-        for file in self._offsets:
-            file.write(self._ends[:1].tobytes())
+        def append(ids: Sequence[str], lists: Mapping[str, Lists]) -> None:
+            texts = [text.encode() for text in ids]
+            id_column = np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)])
+            rows: list[tuple[IntegerArray, IntegerArray]] = [id_column, *(lists[name] for name in columns)]
+            for place, (flat, bounds) in enumerate(rows):
+                own = np.ascontiguousarray(flat[bounds[0] : bounds[-1]], np.int32 if place else np.uint8)
+                values[place].write(own.data)
+                offsets[place].write((bounds[1:] - bounds[0] + ends[place]).astype(np.int64).data)
+                ends[place] += len(own)
 
-    def append(self, ids: Sequence[str], columns: Mapping[str, Lists]) -> None:
-        """Append rows."""
-        texts = pa.array(ids, pa.large_string())
-        _, starts, data = texts.buffers()
-        flat = np.frombuffer(data, np.uint8) if len(texts) and data is not None else np.zeros(0, np.uint8)
-        offsets = np.frombuffer(starts, np.int64)[: len(texts) + 1] if len(texts) else np.zeros(1, np.int64)
-        rows: list[tuple[IntegerArray, IntegerArray]] = [(flat, offsets), *(columns[name] for name in self._columns)]
-        for place, (values, bounds) in enumerate(rows):
-            own = values[bounds[0] : bounds[-1]]
-            self._values[place].write(np.ascontiguousarray(own).data)
-            self._offsets[place].write((bounds[1:] - bounds[0] + self._ends[place]).astype(np.int64).data)
-            self._ends[place] += len(own)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._held.close()
+        yield append
 
 
 def mapped_lists(folder: Path, columns: Sequence[str]) -> tuple[Texts, dict[str, Lists]]:
-    """The ids and columns of a folder of `ListFiles`, each mapped."""
+    """The ids and columns of a folder of `list_files`, each mapped."""
     files = [*_files(folder, len(columns))]
     ids = Texts(_mapped(files[0], np.uint8), _mapped(files[1], np.int64))
     pairs = zip(files[2::2], files[3::2], strict=True)
@@ -101,24 +89,35 @@ def mapped_lists(folder: Path, columns: Sequence[str]) -> tuple[Texts, dict[str,
     return ids, dict(zip(columns, lists, strict=True))
 
 
-def shared_lists(path: Path, columns: Sequence[str], folder: Path) -> tuple[Texts, dict[str, Lists]]:
+def shared_lists(path: Path, columns: Sequence[str], folder: Path) -> Rows:
     """A table written by `write_lists`, through files of a folder that all processes of a machine map.
 
-    The first process makes the files, and makes them anew if the folder is of another table or not whole.
+    The first process makes the files, and makes them anew if the folder is of another table or not whole. Where nothing
+    may be written, such as in a project of another user, the table is read into memory.
 
     Raises:
-        ArtifactError: as `read_table` does; or the folder cannot be written.
+        ArtifactError: as `read_table` does; or the folder cannot be written for another reason, such as a full disk.
     """
     digest = table_sha256(path)
-    if not _holds(folder, digest, columns):
+    try:
+        # Nothing is looked for before the lock is held: NFS would remember for seconds that it was missing.
         with exclusive(folder.with_name(f"{folder.name}.lock")):
             if not _holds(folder, digest, columns):
-                with atomic_folder(folder) as made:
-                    with ListFiles(made, columns) as files:
-                        for ids, lists in list_chunks(path, columns, _ROWS):
-                            files.append(ids, lists)
-                    write_json(made / _CONTENTS, _contents(made, digest, columns))
+                _make(folder, path, digest, columns)
+    except ArtifactError as error:
+        if not isinstance(error.__cause__, OSError) or error.__cause__.errno not in (errno.EROFS, errno.EACCES):
+            raise
+        if not _holds(folder, digest, columns):
+            return read_lists(path, columns)
     return mapped_lists(folder, columns)
+
+
+def _make(folder: Path, path: Path, digest: str, columns: Sequence[str]) -> None:
+    with atomic_folder(folder) as made:
+        with list_files(made, columns) as append:
+            for ids, lists in list_chunks(path, columns, _ROWS):
+                append(ids, lists)
+        write_json(made / _CONTENTS, _contents(made, digest, columns))
 
 
 def _holds(folder: Path, digest: str, columns: Sequence[str]) -> bool:

@@ -63,11 +63,6 @@ def table_metadata(path: Path) -> dict[str, str]:
     return {key: value for key, value in metadata.items() if key != DIGEST and not key.startswith("pandas")}
 
 
-def table_columns(path: Path) -> list[str]:
-    """The names of the columns of a table. Raises as `read_table` does."""
-    return list(opened(path).schema_arrow.names)
-
-
 def table_sha256(path: Path) -> str:
     """The digest of a table, checked against its bytes. Raises as `read_table` does."""
     opened(path)
@@ -96,7 +91,8 @@ def opened(path: Path) -> pq.ParquetFile:
         digest, expected = _digests(path)
         if digest != expected:
             raise changed
-        file = pq.ParquetFile(path)
+        # Buffering ahead would hold all row groups in memory where they are read one by one.
+        file = pq.ParquetFile(path, buffer_size=_BLOCK, pre_buffer=False)
         if expected is None and DIGEST in _metadata(file.schema_arrow):
             raise changed
     except FileNotFoundError as error:

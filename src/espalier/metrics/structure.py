@@ -13,7 +13,7 @@ places per text, as if padding counted, for comparison with the printed values.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -191,7 +191,7 @@ def text_statistics(
     prompts: Sequence[int],
     *,
     draws: Sequence[Hashable],
-    training: Collection[tuple[str, ...]] | None = None,
+    training: Iterable[tuple[str, ...]] | None = None,
 ) -> Array:
     """(texts, 9): statistics of length and variety of each text.
 
@@ -206,7 +206,7 @@ def text_statistics(
         references, hypotheses: tokens of whole texts, including prompts.
         prompts: number of given tokens of each text.
         draws: one label per text; texts are distinct within their draw.
-        training: tokens of the training texts; None if unknown.
+        training: tokens of the training texts, which are read once; None if unknown.
 
     Raises:
         EspalierError: the lists differ in length.
@@ -218,11 +218,16 @@ def text_statistics(
     statistics[:, _WITHIN] = off[:, None] <= np.array(DELTAS)
     times = Counter(zip(draws, texts, strict=True))
     statistics[:, _DISTINCT] = [1 / times[key] for key in zip(draws, texts, strict=True)]
-    statistics[:, _SEEN] = [training is not None and text in training for text in texts]
-    statistics[:, _JUDGED] = training is not None
-    known = {line for text in training or () for line in _lines(text)}
     written = [list(_lines(text, given)) for text, given in zip(texts, prompts, strict=True)]
-    statistics[:, _LINES_SEEN] = [sum(line in known for line in lines) for lines in written]
+    wanted, wanted_lines = {*texts}, {line for lines in written for line in lines}
+    seen, seen_lines = set[tuple[str, ...]](), set[tuple[str, ...]]()
+    for text in () if training is None else training:
+        if text in wanted:
+            seen.add(text)
+        seen_lines.update(line for line in _lines(text) if line in wanted_lines)
+    statistics[:, _SEEN] = [text in seen for text in texts]
+    statistics[:, _JUDGED] = training is not None
+    statistics[:, _LINES_SEEN] = [sum(line in seen_lines for line in lines) for lines in written]
     statistics[:, _LINES] = [len(lines) if training is not None else 0 for lines in written]
     return statistics
 

@@ -1,6 +1,6 @@
 """What families of metrics are computed from: texts, and what is known of them. Lists have one entry per text."""
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -175,7 +175,7 @@ class Structured:
         own_weights: for each reference, the model's attention weight on the symbol of the token to predict; 0 if the
             model does not attend to symbols.
         draws: one label per text; texts are distinct within their draw.
-        training: tokens of the training texts; None if unknown.
+        training: tokens of the training texts, which are read anew each time; None if unknown.
 
     Raises:
         EspalierError: lists of different lengths.
@@ -188,7 +188,7 @@ class Structured:
     likelihood: CorpusLikelihood
     own_weights: Sequence[float]
     draws: Sequence[Hashable]
-    training: Collection[tuple[str, ...]] | None = None
+    training: Iterable[tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
         count = len(self.references)

@@ -7,8 +7,7 @@ equals that of the template.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -216,7 +215,7 @@ class ComposeTask(Task):
             likelihood=_likelihood(table),
             own_weights=table["own_weight"].tolist(),
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
-            training=_lines(train) if train is not None else None,
+            training=_Lines(train) if train is not None else None,
         )
         keys = list(SEGMENT_COLUMNS)
         tagged = {"text_words": parses["target_words"].tolist(), "text_tags": parses["target_tags"].tolist()}
@@ -244,11 +243,15 @@ def _tokens(record: Sentence) -> list[str]:
     return [token for word in words for token in word]
 
 
-def _lines(train: StructureData) -> set[tuple[str, ...]]:
-    """The tokens of each training text."""
-    target, token = train.columns["target"], train.vocabulary.token
-    tokens, bounds = [token(identity) for identity in target.flat.tolist()], target.offsets.tolist()
-    return {tuple(tokens[start:end]) for start, end in pairwise(bounds)}
+class _Lines(Iterable[tuple[str, ...]]):
+    """The tokens of each training text, which are not kept."""
+
+    def __init__(self, train: StructureData) -> None:
+        self._train = train
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        target, token = self._train.columns["target"], self._train.vocabulary.token
+        return (tuple(map(token, target.row(place))) for place in range(len(self._train)))
 
 
 def _symbols(

@@ -105,11 +105,9 @@ def counts_of(outputs: Outputs[PairData], scoring: PairScoring) -> dict[str, int
     counts = {} if outputs.annotations is None else {"not parsed": int((outputs.parses()["reason"] != "").sum())}
     records = outputs.table.drop_duplicates("id")
     if "defects" in scoring.families and (train := outputs.training()) is not None:
-        known = train.letters()
-        counts |= {
-            f"{side}s in training": int(records[side].map(letters_of).isin(known).sum())
-            for side in ("source", "reference")
-        }
+        letters = {side: records[side].map(letters_of) for side in ("source", "reference")}
+        known = train.letters({*letters["source"], *letters["reference"]})
+        counts |= {f"{side}s in training": int(own.isin(known).sum()) for side, own in letters.items()}
     if scoring.parts and (pairs := outputs.extras().get("pairs")) is not None:
         parts = TrainingPairs(pairs).parts(records["source"].tolist(), records["reference"].tolist())
         counts |= {part: sum(rows) for part, rows in parts.items()}

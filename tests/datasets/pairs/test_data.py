@@ -77,9 +77,10 @@ def test_the_words_of_both_sides_are_in_lower_case() -> None:
     }
     data = PairData.of(["a", "b"], columns, vocabulary)
     assert data.words() == {"a", "heron", "waits", "the", "lamp"}
-    assert data.letters() == {"aheron", "heronwaits", "thelamp", "lampthe"}
+    every = {"aheron", "heronwaits", "thelamp", "lampthe"}
+    assert data.letters(every | {"", "heron"}) == every and data.letters({"thelamp", "waits"}) == {"thelamp"}
     marks = {name: vocabulary.encode_texts(["?", "the lamp"]) for name in ("source", "target")}
-    assert PairData.of(["a", "b"], {**columns, **marks}, vocabulary).letters() == {"thelamp"}
+    assert PairData.of(["a", "b"], {**columns, **marks}, vocabulary).letters(every | {""}) == {"thelamp"}
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 8])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
@@ -156,15 +156,16 @@ class PairData(RaggedSplit[PairVocabulary]):
             word.lower() for side in ("source", "target") for word in self.vocabulary.words_of(self.columns[side])
         )
 
-    def letters(self) -> frozenset[str]:
-        """The letters of all texts of both sides, for comparison as in leakage. Texts without letters are left out."""
+    def letters(self, among: Set[str]) -> set[str]:
+        """Those of these letters of texts that are all letters of a text of either side, compared as in leakage."""
         pieces = [letters_of(piece) for piece in self.vocabulary.pieces_of(range(self.vocabulary.text_size))]
-        texts = [self.columns[side] for side in ("source", "target")]
-        return frozenset(
-            "".join([pieces[id_] for id_ in column.flat[start:end].tolist()])
-            for column in texts
-            for start, end in pairwise(column.offsets.tolist())
-        ) - {""}
+        texts = (
+            "".join([pieces[id_] for id_ in part.flat[start:end].tolist()])
+            for side in ("source", "target")
+            for part in self.columns[side].parts(PART)
+            for start, end in pairwise(part.offsets.tolist())
+        )
+        return {text for text in texts if text and text in among}
 
     def sizes(self, view: PairView) -> IntArray:
         """(examples,) size of each pair in a batch's budget: the number of ids of both texts and both trees.

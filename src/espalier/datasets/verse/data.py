@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -114,8 +115,11 @@ class VerseData(RaggedSplit[VerseVocabulary]):
         def pattern(ids: npt.NDArray[Any]) -> bytes:
             return np.where(is_word[ids], UNK, ids).astype(np.int64).tobytes()
 
-        known = {pattern(ids) for ids in np.split(target.flat, np.cumsum(target.lengths)[:-1])}
-        return [pattern(target_of(text, voc)) in known for text in texts]
+        wanted = [pattern(target_of(text, voc)) for text in texts]
+        among = set(wanted)
+        patterns = (pattern(target.flat[start:end]) for start, end in pairwise(target.offsets))
+        known = {each for each in patterns if each in among}
+        return [each in known for each in wanted]
 
     def sizes(self, view: View) -> IntArray:
         """(examples,) size of each example in a batch's budget: its length."""
