@@ -20,7 +20,7 @@ from espalier.io.tables import damaged, opened, require_columns, seal, sealed_sc
 
 #: A row group ends with the row that reaches one of these, rows and bytes in memory. A table of fewer is one group.
 GROUP_ROWS: Final = 1 << 20
-GROUP_BYTES: Final = 128 << 20
+GROUP_BYTES: Final = 512 << 20
 
 Write = Callable[[pa.Table], None]
 
