@@ -258,7 +258,8 @@ def _client(cluster: Cluster, resources: Resources, command: Command, folder: Pa
             where, remedy = f"{cluster.system}, {command.name}", "correct local.yaml"
             raise ConfigError(f"the job was refused: {said}", where=where, remedy=remedy) from error
         yield client
-        client.retire_workers()
+        for worker in client.scheduler_info()["workers"]:  # `retire_workers` keeps one that has the answer
+            jobs.loop.add_callback(jobs.scheduler.close_worker, worker)
         latest = time.monotonic() + TIMEOUT
         while not ended.exists() and time.monotonic() < latest:  # a job that ends by itself need not be killed
             time.sleep(LOOK / 10)

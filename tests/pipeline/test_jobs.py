@@ -386,6 +386,8 @@ def test_slurm_runs_each_stage_as_a_job_and_the_lock_is_that_of_dvc_repro(
     said = capfd.readouterr().err
     assert lock_of(ours) == lock_of(theirs) and "job 1\n" in said
     _until(lambda: not _workers())
+    # A job ends with its command; it is not waited for in vain, and then cancelled.
+    assert "CANCELLED" not in run(ours, "scontrol", "show", "jobs").out
 
 
 def test_a_job_that_is_killed_is_begun_again(project: Any, local: Any, in_slurm: dict[str, str]) -> None:
