@@ -16,8 +16,11 @@ from espalier.datasets.part import present_part
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 
-#: Whether buffers are reused (`reused_buffers`).
-_reusing: ContextVar[bool] = ContextVar("reusing", default=False)
+#: The places that get another row, and these rows; None if a selection cannot be made in place.
+_Moves = tuple[Tensor, Tensor] | None
+#: In a `reused_buffers` block the moves of each selection, by the address of its index and the number of rows. The
+#: index is kept too, so that its address is not reused.
+_moved: ContextVar[dict[tuple[int, int], tuple[Tensor, _Moves]] | None] = ContextVar("moved", default=None)
 
 
 @contextmanager
@@ -26,11 +29,11 @@ def reused_buffers() -> Iterator[None]:
 
     The caller must not use a state any more that rows were selected from.
     """
-    token = _reusing.set(True)
+    token = _moved.set({})
     try:
         yield
     finally:
-        _reusing.reset(token)
+        _moved.reset(token)
 
 
 @dataclass
@@ -55,7 +58,7 @@ class KeyValues:
         """
         if filled is None:
             return KeyValues(self.keys.index_select(0, index), self.values.index_select(0, index))
-        moves = _moves(index, len(self)) if _reusing.get() else None
+        moves = _moves(index, len(self))
         return KeyValues(*(_selected(buffer, index, filled, moves) for buffer in (self.keys, self.values)))
 
     def write(self, time: int, keys: Tensor, values: Tensor) -> None:
@@ -272,17 +275,21 @@ def _grown(buffer: Tensor) -> Tensor:
     return larger
 
 
-def _moves(index: Tensor, rows: int) -> tuple[Tensor, Tensor] | None:
-    """The places in a selection that get another row, and these rows; None if one of these would be overwritten."""
-    moved = index != torch.arange(len(index), device=index.device)
-    to = moved.nonzero()[:, 0]
-    source = index[to]
-    if len(index) > rows or bool(moved[source[source < len(index)]].any()):
+def _moves(index: Tensor, rows: int) -> _Moves:
+    """The moves of a selection in a `reused_buffers` block, which all layers share; else None."""
+    known, key = _moved.get(), (id(index), rows)
+    if known is None:
         return None
-    return to, source
+    if key not in known:
+        places = index != torch.arange(len(index), device=index.device)
+        to = places.nonzero()[:, 0]
+        source = index[to]
+        overwritten = len(index) > rows or bool(places[source[source < len(index)]].any())
+        known[key] = index, None if overwritten else (to, source)
+    return known[key][1]
 
 
-def _selected(buffer: Tensor, index: Tensor, filled: int, moves: tuple[Tensor, Tensor] | None) -> Tensor:
+def _selected(buffer: Tensor, index: Tensor, filled: int, moves: _Moves) -> Tensor:
     _, heads, time, width = buffer.shape
     past = buffer.transpose(1, 2)[:, :filled]
     with torch.no_grad():
