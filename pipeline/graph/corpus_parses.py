@@ -20,6 +20,7 @@ from pyarrow import feather
 from espalier.corpora.keys import key_array, key_of
 from espalier.corpora.record_tables import set_aside
 from espalier.corpora.records import Record
+from espalier.corpora.stored import in_chunks
 from espalier.io.chunks import read_chunks
 from espalier.syntax.parse import COLUMNS
 from pipeline.graph import shards
@@ -105,7 +106,7 @@ class CorpusParses:
             sentences = [next(text for number, text in found if number == side) for side in wanted]
             ranks = sorted(range(len(sentences)), key=lambda number: shards.by_length(sentences[number]))
             self._places[window[ranks]] = np.arange(start, start + len(ranks))
-            yield from shards.parted([sentences[number] for number in ranks])
+            yield from in_chunks((sentences[number] for number in ranks), shards.SHARD_SIZE)
 
     def _distribute(self, files: Sequence[Path], places: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
         """Write the parses of each window to files of the chunks that need them, and tell which sentences have any."""

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import pandas as pd
 
 from espalier.cli.progress import progress_bar
+from espalier.corpora.stored import in_chunks
 from espalier.io.hashing import digest, file_sha256
 from espalier.io.tables import read_table, write_table
 from espalier.syntax.parse import COLUMNS, Parse, columns_of, parse_of
@@ -22,8 +23,6 @@ from espalier.syntax.parsers.parser import Parser, Refused, Sentence
 from espalier.syntax.parsers.registry import load_parser
 from espalier.tasks.data import TEXT_COLUMNS
 from pipeline.records.machine import cores, workers
-
-Sentence_ = TypeVar("Sentence_", bound=Sentence)
 
 #: Sentences per shard: a few seconds of work.
 SHARD_SIZE = 512
@@ -51,7 +50,7 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
         sentences: texts, or tuples of words; not both.
     """
     distinct = sorted(set(sentences), key=by_length)
-    files, speed = parse_shards(lambda: parted(distinct), parser, scratch)
+    files, speed = parse_shards(lambda: in_chunks(distinct, SHARD_SIZE), parser, scratch)
     answers = dict(zip(distinct, (answer for file in files for answer in _answers(file)), strict=True))
     return Parsed([answers[sentence] for sentence in sentences], speed)
 
@@ -59,11 +58,6 @@ def parse_all(sentences: Sequence[Sentence], parser: Path, scratch: Path) -> Par
 def by_length(sentence: Sentence) -> tuple[int, Sentence]:
     """A sort key by which the sentences of a shard fit into one batch, and the longest shards come first."""
     return -len(sentence), sentence
-
-
-def parted(sentences: Sequence[Sentence_]) -> Iterator[Sequence[Sentence_]]:
-    """The sentences in shards."""
-    return (sentences[start : start + SHARD_SIZE] for start in range(0, len(sentences), SHARD_SIZE))
 
 
 class Shards(NamedTuple):
