@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 import dask
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
+from distributed.comm.addressing import get_address_host_port
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.syntax.parsers.parser import Sentence
@@ -85,6 +86,8 @@ def scheduler_client(address: str, *, timeout: float, where: str, remedy: str) -
         ConfigError: no scheduler answers.
     """
     try:
+        # A client of a malformed address is never closed. Its finalizer waits for a lock that the next client may hold.
+        get_address_host_port(address)
         return Client(address, timeout=timeout)
     except (OSError, ValueError) as error:
         raise ConfigError("no Dask scheduler answers there", where=where, remedy=remedy) from error

@@ -19,8 +19,7 @@ from espalier.io.files import read_json, write_json
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import save_parser
-from pipeline.graph import shards
-from pipeline.graph.dask_shards import _client
+from pipeline.graph import dask_shards, shards
 
 WORDS = ["今天", "天气", "真好", "我们", "去", "公园", "看", "花", "你", "喜欢", "什么", "茶"]
 
@@ -146,6 +145,15 @@ def test_a_scheduler_that_is_not_there_is_one_line(
         shards.parse_all(["花"], parser, tmp_path)
 
 
+@pytest.mark.parametrize("address", ["nowhere", "tcp://", "ftp://127.0.0.1:1"])
+def test_a_malformed_address_makes_no_client_whose_finalizer_holds_up_the_next(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_shards, "Client", lambda *_, **__: pytest.fail("a client was made"))
+    with pytest.raises(ConfigError, match="no Dask scheduler answers there"):
+        dask_shards.scheduler_client(address, timeout=1, where=address, remedy="")
+
+
 def test_no_number_of_workers_is_one_line(parser: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ESPALIER_WORKERS", "many")
     with pytest.raises(ConfigError, match="'many' is not a number of workers"):
@@ -203,7 +211,7 @@ def test_the_scheduler_of_this_machine_takes_no_code_from_others_and_its_page_is
         return {tuple(each.laddr) for each in psutil.Process().net_connections() if each.status == "LISTEN"}
 
     before = listened()
-    with _client(None, 1) as client:
+    with dask_shards._client(None, 1) as client:
         opened = listened() - before
         address = client.scheduler.address.removeprefix("tls://")
         with pytest.raises(OSError):
