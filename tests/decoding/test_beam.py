@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.decoding.beam import CHUNK, Hypothesis, _at_parents, _without_holes, beam_search, best_sums
+from espalier.decoding.beam import CHUNK, Hypothesis, _without_holes, beam_search, best_sums
 from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.decoding.sampling import sample
 
@@ -125,14 +125,6 @@ def test_the_best_alone_are_the_first_of_all_and_found_sooner(toy: Any, sources:
         assert found == [row[:wanted] for row in search(every, sources(rows), 5, length_power=power, max_ids=12)]
         steps.append(sum(model.batches))
     assert steps == sorted(steps) and steps[0] < steps[-1]
-
-
-@given(st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=4))
-def test_every_parent_with_children_leaves_its_place_to_the_first(parents: list[list[int]]) -> None:
-    for row, order in zip(parents, _at_parents(torch.tensor(parents)).tolist(), strict=True):
-        assert sorted(order) == [0, 1, 2, 3, 4]
-        for parent in set(row):
-            assert order[parent] == row.index(parent)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=9).filter(any))

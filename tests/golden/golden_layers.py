@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from espalier.datasets.pairs.tree_symbols import TreeSymbols
-from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
+from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.copy import copied_all, copied_mass, mix
 from espalier.layers.dropout import dropout as drop
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding, embedding
@@ -26,7 +26,7 @@ from espalier.layers.positions import sinusoids
 from espalier.layers.readout import Readout, readout_loss
 from espalier.layers.recurrent import AdditiveAttention, BilinearAttention, RecurrentEncoder, gru_update, lstm_step
 from espalier.layers.residual import FeedForward, Residual
-from espalier.layers.shared_memory import memory_rows
+from espalier.layers.shared_memory import KeyValues, memory_rows
 
 REAL = torch.tensor([[True] * 4, [True, True, False, False]])
 LEVELS = torch.tensor([[1, 2, 3, 3, 2, 0], [0, 1, 2, 2, 2, 3]])
@@ -53,7 +53,7 @@ def attention(_: Path) -> Any:
     layer, wide = waved(Attention(8, 2)), waved(Attention(8, 2, head_width=3))
     past = layer.empty(2, 1, x)
     steps = [layer.step(x[:, time : time + 1], past, time) for time in range(3)]
-    (chosen,) = select_all([past], torch.tensor([1, 1, 0]), 3)
+    chosen = past.select(torch.tensor([1, 1, 0]), 3)
     known = KeyValues(
         *(part.flip(0) for part in (wide.project_memory(memory).keys, wide.project_memory(memory).values))
     )

@@ -6,19 +6,9 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import Tensor
 
-from espalier.layers.attention import (
-    Attention,
-    Factors,
-    KeyValues,
-    dot_product_attention,
-    padding_bias,
-    reused_buffers,
-    select_all,
-)
+from espalier.layers.attention import Attention, Factors, dot_product_attention, padding_bias
 
 WIDTH, HEADS = 12, 3
 
@@ -83,41 +73,6 @@ def test_steps_with_a_cache_of_any_size_equal_the_whole(attention: Attention, ca
     past = attention.empty(2, capacity, x)
     steps = [attention.step(x[:, t : t + 1], past, t) for t in range(20)]
     assert torch.allclose(torch.cat(steps, 1), attention(x, causal=True), atol=1e-5)
-
-
-def test_selected_rows_are_copies() -> None:
-    cache = KeyValues(torch.arange(6.0).reshape(3, 1, 2, 1), torch.zeros(3, 1, 2, 1))
-    (chosen,) = select_all([cache], torch.tensor([2, 0, 2]))
-    assert chosen.keys[:, 0, 0, 0].tolist() == [4.0, 0.0, 4.0]
-    chosen.keys.zero_()
-    assert cache.keys[2, 0, 0, 0] == 4.0
-
-
-@given(st.lists(st.integers(0, 5), max_size=8))
-def test_a_selection_of_buffers_has_the_rows_that_were_asked_for(index: list[int]) -> None:
-    past = Attention(WIDTH, HEADS).empty(6, 4, torch.zeros(0))
-    values = torch.arange(6.0 * HEADS * 3 * 4).reshape(6, HEADS, 3, 4)
-    past.keys[:, :, :3], past.values[:, :, :3] = values, -values
-    with reused_buffers():
-        chosen = past.select(torch.tensor(index, dtype=torch.long), 3)
-    assert torch.equal(chosen.keys[:, :, :3], values[index]) and torch.equal(chosen.values[:, :, :3], -values[index])
-    assert chosen.keys.shape[2] == 4  # and there is room for the next place
-
-
-@pytest.mark.parametrize(
-    ("index", "stays"),
-    [([0, 1, 2], True), ([0, 0, 2], True), ([2, 1], True), ([1, 0, 2], False), ([0, 0, 1, 2], False)],
-)
-def test_buffers_are_copied_only_if_a_row_would_be_overwritten_unread(index: list[int], stays: bool) -> None:
-    past = Attention(WIDTH, HEADS).empty(3, 4, torch.zeros(0))
-    with reused_buffers():
-        chosen = past.select(torch.tensor(index), 2)
-    assert (chosen.keys.data_ptr() == past.keys.data_ptr()) == stays
-
-
-def test_buffers_are_copied_where_their_reuse_is_not_allowed() -> None:
-    past = Attention(WIDTH, HEADS).empty(3, 4, torch.zeros(0))
-    assert past.select(torch.tensor([0, 1, 2]), 2).keys.data_ptr() != past.keys.data_ptr()
 
 
 def test_a_width_that_the_heads_do_not_divide_is_refused() -> None:

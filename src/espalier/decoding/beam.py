@@ -12,8 +12,8 @@ from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Vocabulary
 from espalier.decoding.constraints.constraint import Constrained, Constraint
 from espalier.decoding.memory import chain_bytes, row_parts
-from espalier.layers.attention import reused_buffers
 from espalier.layers.linear import constant_weights
+from espalier.layers.shared_memory import shared_pasts
 from espalier.models.contract import ChainModel, State
 
 Batch_ = TypeVar("Batch_", bound=Batch)
@@ -67,7 +67,8 @@ def beam_search(
 
     def search(rows: Tensor) -> list[list[Hypothesis]]:
         first = rows.repeat_interleave(beam)
-        state = start.select(first)
+        with shared_pasts():
+            state = start.select(first)
         rule = start_rule.select(first) if start_rule else None
         open_ = _Open.start(len(rows), beam, begin, batch.device)
         finished: list[list[Hypothesis]] = [[] for _ in rows]
@@ -83,7 +84,6 @@ def beam_search(
             open_.collect(finished, sums, parent, token, ending, beam, length, end, length_power)
             # Candidates that do not end come first.
             order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
-            order = order.gather(1, _at_parents(parent.gather(1, order)))
             sums, parent, token = (part.gather(1, order) for part in (sums, parent, token))
             sums = sums.masked_fill(ending.gather(1, order), -torch.inf)
             keep = open_.undone(finished, sums, wanted, max_ids, length_power)
@@ -92,8 +92,7 @@ def beam_search(
             kept = _without_holes(keep)
             open_ = open_.advance(kept, sums, parent, token)
             index = (kept[:, None] * beam + parent[kept]).flatten()
-            with reused_buffers():
-                state = state.select(index)
+            state = state.select(index)
             if rule:
                 rule = rule.select(index).advance(open_.last.flatten())
         return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:wanted] for row in finished]
@@ -132,19 +131,6 @@ def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor,
     sums = scores.view(rows, -1).gather(1, parent * size + token) + past.gather(1, parent)
     best, place = sums.masked_fill(beyond, -torch.inf).topk(min(count, beams * size), dim=1)
     return best, parent.gather(1, place), token.gather(1, place)
-
-
-def _at_parents(parent: Tensor) -> Tensor:
-    """An order of candidates in which the first child of each parent has the parent's place, and its state stays there.
-
-    Args:
-        parent: (rows, beam) from 0 to `beam` - 1.
-    """
-    later = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(-1)  # has an older sibling
-    childless = torch.ones_like(later).scatter(1, parent, False)
-    # Each later child goes to a place whose sequence has no child; there are as many of these.
-    place = parent.masked_scatter(later, childless.nonzero()[:, 1])
-    return torch.empty_like(place).scatter(1, place, torch.arange(place.shape[1], device=place.device).expand_as(place))
 
 
 def _without_holes(keep: Tensor) -> Tensor:

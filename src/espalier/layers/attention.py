@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -15,59 +11,7 @@ from torch import Tensor, nn
 from espalier.datasets.part import present_part
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
-
-#: The places that get another row, and these rows; None if a selection cannot be made in place.
-_Moves = tuple[Tensor, Tensor] | None
-#: In a `reused_buffers` block the moves of each selection, by the address of its index and the number of rows. The
-#: index is kept too, so that its address is not reused.
-_moved: ContextVar[dict[tuple[int, int], tuple[Tensor, _Moves]] | None] = ContextVar("moved", default=None)
-
-
-@contextmanager
-def reused_buffers() -> Iterator[None]:
-    """In this block a selection of buffers moves only the rows that change places, if it can.
-
-    The caller must not use a state any more that rows were selected from.
-    """
-    token = _moved.set({})
-    try:
-        yield
-    finally:
-        _moved.reset(token)
-
-
-@dataclass
-class KeyValues:
-    """Projected keys and values, each (batch, heads, time, head width).
-
-    For a memory all places are filled. For the past of a decoder they are buffers, of which only the first places are
-    filled.
-    """
-
-    keys: Tensor
-    values: Tensor
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def select(self, index: Tensor, filled: int | None = None) -> KeyValues:
-        """The rows `index` of the batch, in that order.
-
-        Args:
-            filled: for buffers, the number of filled places; only these are copied, without gradients.
-        """
-        if filled is None:
-            return KeyValues(self.keys.index_select(0, index), self.values.index_select(0, index))
-        moves = _moves(index, len(self))
-        return KeyValues(*(_selected(buffer, index, filled, moves) for buffer in (self.keys, self.values)))
-
-    def write(self, time: int, keys: Tensor, values: Tensor) -> None:
-        """Write one place, (batch, heads, 1, head width), at `time`; the buffers grow if needed."""
-        if time >= self.keys.shape[2]:
-            self.keys, self.values = _grown(self.keys), _grown(self.values)
-        self.keys[:, :, time : time + 1] = keys
-        self.values[:, :, time : time + 1] = values
-
+from espalier.layers.shared_memory import KeyValues, Past
 
 #: The least factor whose logarithm is taken, as in C-DNPG's released code.
 LEAST_FACTOR = 1e-32
@@ -143,15 +87,14 @@ class Attention(nn.Module):
         key, value = projected.chunk(2, dim=-1)
         return KeyValues(self._split(key), self._split(value))
 
-    def empty(self, batch: int, capacity: int, like: Tensor) -> KeyValues:
-        """Buffers for `capacity` steps of a decoder's past."""
-        shape = (batch, self.heads, capacity, self.inner // self.heads)
-        return KeyValues(_room(*shape, like), _room(*shape, like))
+    def empty(self, batch: int, capacity: int, like: Tensor, window: int | None = None) -> Past:
+        """The past of a decoder, with room for `capacity` places; a step reads at most `window`."""
+        return Past.empty(batch, self.heads, capacity, self.inner // self.heads, like, window)
 
     def step(
         self,
         x: Tensor,
-        past: KeyValues,
+        past: Past,
         time: int,
         memory: Tensor | None = None,
         *,
@@ -162,7 +105,7 @@ class Attention(nn.Module):
 
         Args:
             memory: (batch, 1, width) the input of the place's key and value; None means `x`.
-            bias: bias of the scores of these `time` + 1 places, as in `forward`.
+            bias: bool, broadcastable to (batch, heads, 1, `time` + 1): True at the places to attend to.
             factors: factors of the weights of these `time` + 1 places; None means 1.
         """
         if memory is None:
@@ -171,8 +114,13 @@ class Attention(nn.Module):
             query = self._split(linear(x, self.project.weight[: self.inner], self.project.bias[: self.inner]))
             projected = self.project_memory(memory)
             key, value = projected.keys, projected.values
-        past.write(time, key, value)
-        return self._attend(query, past.keys[:, :, : time + 1], past.values[:, :, : time + 1], bias, False, factors)
+        known = past.append(time, key, value)
+        if past.slots is not None:
+            slots = past.slots.after
+            query, read = slots.of_prefixes(query), slots.read[:, None]
+            bias = read if bias is None else read & slots.at_slots(bias)
+            factors = factors and factors._replace(values=slots.at_slots(factors.values))
+        return self._attend(query, known.keys, known.values, bias, False, factors).view(len(x), 1, self.out.out_features)
 
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, causal: bool, factors: Factors | None
@@ -262,54 +210,9 @@ def _biased(scores: Tensor, bias: Tensor | None, causal: bool) -> Tensor:
     return scores
 
 
-def _room(batch: int, heads: int, time: int, width: int, like: Tensor) -> Tensor:
-    """An empty (batch, heads, time, width) tensor, time-major in memory: the filled places of a row are contiguous."""
-    return like.new_empty(batch, time, heads, width).transpose(1, 2)
-
-
-def _grown(buffer: Tensor) -> Tensor:
-    """The buffer with twice the capacity. Unfilled places are not written, since touching fresh pages is slow."""
-    batch, heads, time, width = buffer.shape
-    larger = _room(batch, heads, max(16, 2 * time), width, buffer)
-    larger[:, :, :time] = buffer
-    return larger
-
-
-def _moves(index: Tensor, rows: int) -> _Moves:
-    """The moves of a selection in a `reused_buffers` block, which all layers share; else None."""
-    known, key = _moved.get(), (id(index), rows)
-    if known is None:
-        return None
-    if key not in known:
-        places = index != torch.arange(len(index), device=index.device)
-        to = places.nonzero()[:, 0]
-        source = index[to]
-        overwritten = len(index) > rows or bool(places[source[source < len(index)]].any())
-        known[key] = index, None if overwritten else (to, source)
-    return known[key][1]
-
-
-def _selected(buffer: Tensor, index: Tensor, filled: int, moves: _Moves) -> Tensor:
-    _, heads, time, width = buffer.shape
-    past = buffer.transpose(1, 2)[:, :filled]
-    with torch.no_grad():
-        if moves:
-            to, source = moves
-            past.index_copy_(0, to, past.index_select(0, source))
-            return buffer[: len(index)]
-        selected = _room(len(index), heads, time, width, buffer)
-        torch.index_select(past, 0, index, out=selected.transpose(1, 2)[:, :filled])
-    return selected
-
-
 def padding_bias(real: Tensor) -> Tensor | None:
     """Convert (batch, time) bool to a bias that hides padding.
 
     On a CPU None, which is faster, if there is no padding; another device would have to be waited for.
     """
     return None if real.device.type == "cpu" and bool(real.all()) else real[:, None, None, :]
-
-
-def select_all(caches: list[KeyValues], index: Tensor, filled: int | None = None) -> list[KeyValues]:
-    """`KeyValues.select` for each layer."""
-    return [cache.select(index, filled) for cache in caches]

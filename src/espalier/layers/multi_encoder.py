@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from espalier.layers.attention import KeyValues, dot_product_attention
+from espalier.layers.attention import dot_product_attention
 from espalier.layers.linear import linear
+from espalier.layers.shared_memory import KeyValues
 
 
 @dataclass

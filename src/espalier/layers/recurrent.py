@@ -183,8 +183,8 @@ class Hidden:
     def __len__(self) -> int:
         return len(self.states)
 
-    def select(self, index: Tensor, filled: int | None = None) -> Hidden:
-        """The rows `index` of the batch, in that order. `filled` is accepted as in `KeyValues.select` and ignored."""
+    def select(self, index: Tensor) -> Hidden:
+        """The rows `index` of the batch, in that order."""
         return Hidden(self.states.index_select(0, index))
 
 

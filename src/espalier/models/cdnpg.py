@@ -28,7 +28,7 @@ from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss, target_scores
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
 from espalier.layers.shared_memory import memory_rows
-from espalier.models.cdnpg_blocks import EPSILON, DecoderBlock, EncoderBlock, Memory, Past
+from espalier.models.cdnpg_blocks import EPSILON, DecoderBlock, EncoderBlock, LayerPast, Memory, select_layers
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.contract import Loss, scattered
 
@@ -45,17 +45,17 @@ class CDNPGState:
 
     time: int
     memories: list[Memory]
-    past: list[Past]
+    past: list[LayerPast]
     copied: AttentionMemory | None
 
     def select(self, index: Tensor) -> CDNPGState:
         """The rows `index`, in that order."""
         memories, copied = self.memories, self.copied
-        owners = memory_rows(index, len(self.past[0].key_values), len(memories[0].key_values))
+        owners = memory_rows(index, len(self.past[0].past), len(memories[0].key_values))
         if owners is not None:
             memories = [memory.select(owners) for memory in memories]
             copied = None if copied is None else copied.select(owners)
-        return CDNPGState(self.time, memories, [past.select(index, self.time) for past in self.past], copied)
+        return CDNPGState(self.time, memories, select_layers(self.past, index, self.time), copied)
 
 
 class Granularities(NamedTuple):
@@ -120,7 +120,7 @@ class CDNPG(nn.Module):
         memories, copied, _ = self._read(batch)
         like = self.readout_bias
         past = [
-            Past(block.attention.attention.empty(len(batch), 32, like), like.new_empty(len(batch), 0))
+            LayerPast(block.attention.attention.empty(len(batch), 32, like), like.new_empty(len(batch), 0))
             for block in self._decoder
         ]
         return CDNPGState(0, memories, past, copied)

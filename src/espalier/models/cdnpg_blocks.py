@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from espalier.layers.attention import Attention, Factors, KeyValues
+from espalier.layers.attention import Attention, Factors
 from espalier.layers.granularity import Granularity, resonance
 from espalier.layers.residual import FeedForward, Residual
+from espalier.layers.shared_memory import KeyValues, Past, select_pasts
 from espalier.models.cdnpg_config import CDNPGConfig
 
 #: Epsilon of layer norms, as in the released code.
@@ -39,19 +41,23 @@ class Memory:
 
 
 @dataclass
-class Past:
+class LayerPast:
     """The places that one decoder layer has read.
 
     Attributes:
         granularity: (prefixes, time) z of the places; (prefixes, 0) in a layer without a granularity head.
     """
 
-    key_values: KeyValues
+    past: Past
     granularity: Tensor
 
-    def select(self, index: Tensor, time: int) -> Past:
-        """The prefixes `index`, with the first `time` places."""
-        return Past(self.key_values.select(index, time), self.granularity.index_select(0, index))
+
+def select_layers(layers: Sequence[LayerPast], index: Tensor, time: int) -> list[LayerPast]:
+    """The prefixes `index` after `time` places, as in `select_pasts`."""
+    pasts = select_pasts([layer.past for layer in layers], index, time)
+    return [
+        LayerPast(past, layer.granularity.index_select(0, index)) for past, layer in zip(pasts, layers, strict=True)
+    ]
 
 
 class SelfAttention(nn.Module):
@@ -83,7 +89,7 @@ class SelfAttention(nn.Module):
             factors = self.granularity.factors(z, z, torch.arange(x.shape[1], device=x.device), length)
         return self.residual(x, partial(self.attention, bias=bias, causal=causal, factors=factors))
 
-    def step(self, x: Tensor, past: Past, time: int) -> Tensor:
+    def step(self, x: Tensor, past: LayerPast, time: int) -> Tensor:
         """Like `forward` for the one place at `time`, (batch, 1, width), with N = `time` + 1; append it to `past`."""
         factors = None
         if self.granularity is not None:
@@ -91,7 +97,7 @@ class SelfAttention(nn.Module):
             past.granularity = torch.cat([past.granularity, z], dim=1)
             place = torch.tensor([time], device=x.device)
             factors = self.granularity.factors(z, past.granularity, place, place + 1)
-        return self.residual(x, partial(self.attention.step, past=past.key_values, time=time, factors=factors))
+        return self.residual(x, partial(self.attention.step, past=past.past, time=time, factors=factors))
 
 
 class EncoderBlock(nn.Module):
@@ -131,7 +137,7 @@ class DecoderBlock(nn.Module):
         """Map (sources, time, width) to the same shape."""
         return self._after_self_attention(self.attention(x, length, causal=True), memory)
 
-    def step(self, x: Tensor, past: Past, time: int, memory: Memory) -> Tensor:
+    def step(self, x: Tensor, past: LayerPast, time: int, memory: Memory) -> Tensor:
         """Like `forward` for the one place at `time`, (prefixes, 1, width)."""
         x, sources = self.attention.step(x, past, time), len(memory.key_values)
         # The prefixes of a source become the time of attention to it.

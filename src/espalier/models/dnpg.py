@@ -22,13 +22,12 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.attention import KeyValues, select_all
 from espalier.layers.copy import CopyGate, add_copies, copied_mass, mix, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding
 from espalier.layers.positions import sinusoids, sinusoids_at
 from espalier.layers.recurrent import AttentionMemory, BilinearAttention
-from espalier.layers.shared_memory import memory_rows
+from espalier.layers.shared_memory import Past, memory_rows, select_pasts
 from espalier.models.cdnpg_config import DNPGConfig
 from espalier.models.contract import Loss, scattered
 from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE, Aggregator, Level, LevelMemory, Separator
@@ -41,15 +40,13 @@ class DNPGState:
     Attributes:
         memories: memory of each level.
         past: past of each decoder layer of each level.
-        kept: number of places in the past of each level.
         copied: the source in the form of the pointer.
         aggregator: (2, 1, prefixes, width) state of the aggregator's LSTM.
     """
 
     time: int
     memories: list[LevelMemory]
-    past: list[list[KeyValues]]
-    kept: list[int]
+    past: list[list[Past]]
     copied: AttentionMemory
     aggregator: Tensor
 
@@ -59,7 +56,7 @@ class DNPGState:
         owners = memory_rows(index, self.aggregator.shape[2], len(copied.ids))
         if owners is not None:
             memories, copied = [memory.select(owners) for memory in memories], copied.select(owners)
-        past = [select_all(layers, index, kept) for layers, kept in zip(self.past, self.kept, strict=True)]
+        past = [select_pasts(layers, index, self.time) for layers in self.past]
         aggregator = self.aggregator.index_select(2, index)
         return replace(self, memories=memories, past=past, copied=copied, aggregator=aggregator)
 
@@ -112,7 +109,7 @@ class DNPG(nn.Module):
         source = self._read(batch)
         past = [level.empty(len(batch), self.positions) for level in self._levels]
         aggregator = self.aggregator.start(len(batch), self.positions)
-        return DNPGState(0, source.memories, past, [0, 0], source.copied, aggregator)
+        return DNPGState(0, source.memories, past, source.copied, aggregator)
 
     def step(self, tokens: Tensor, state: DNPGState) -> tuple[Tensor, DNPGState]:
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, pieces)."""
@@ -131,8 +128,7 @@ class DNPG(nn.Module):
         of_sentence, of_phrase, of_copy = gates[:, :, None].unbind(-1)
         written = torch.logaddexp(of_sentence + sentence, of_phrase + phrase)
         scores = add_copies(written, of_copy.exp() * weights, state.copied.ids)
-        kept = [level.kept(state.time + 1) for level in self._levels]
-        return scores.flatten(0, 1), replace(state, time=state.time + 1, kept=kept, aggregator=aggregator)
+        return scores.flatten(0, 1), replace(state, time=state.time + 1, aggregator=aggregator)
 
     # --- Its levels --------------------------------------------------------------------------------------------------
 

@@ -12,10 +12,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.part import present_part
-from espalier.layers.attention import Attention, KeyValues, select_all
+from espalier.layers.attention import Attention
 from espalier.layers.linear import linear
 from espalier.layers.recurrent import RecurrentEncoder, RecurrentStack
 from espalier.layers.residual import FeedForward, Residual
+from espalier.layers.shared_memory import KeyValues, Past, select_all
 from espalier.models.cdnpg_config import DNPGConfig
 
 #: The levels: details (phrases), and the template (sentence).
@@ -139,22 +140,15 @@ class Level(nn.Module):
             x = block(x, partial(block.attention, bias=bias, causal=bias is None), known, memory.bias)
         return x
 
-    def empty(self, batch: int, like: Tensor) -> list[KeyValues]:
+    def empty(self, batch: int, like: Tensor) -> list[Past]:
         """The past before the first place, for each layer of the decoder."""
-        return [block.attention.empty(batch, self.window or 32, like) for block in self._decoder]
+        return [block.attention.empty(batch, self.window or 32, like, self.window) for block in self._decoder]
 
-    def kept(self, time: int) -> int:
-        """The number of places in a past after `time` places."""
-        return time if self.window is None else min(time, self.window)
-
-    def step(self, x: Tensor, past: list[KeyValues], time: int, memory: LevelMemory) -> Tensor:
+    def step(self, x: Tensor, past: list[Past], time: int, memory: LevelMemory) -> Tensor:
         """The last state for the one place `x`, (prefixes, 1, width), which is appended to `past`."""
         sources = len(memory.bias)
         for block, seen, known in zip(self._decoder, past, memory.key_values, strict=True):
-            if time >= (self.window or time + 1):  # the oldest place leaves the window
-                seen.keys, seen.values = seen.keys.roll(-1, dims=2), seen.values.roll(-1, dims=2)
-            place = min(time, (self.window or time + 1) - 1)
-            x = block(x, partial(block.attention.step, past=seen, time=place), known, memory.bias, sources)
+            x = block(x, partial(block.attention.step, past=seen, time=time), known, memory.bias, sources)
         return x
 
     @property

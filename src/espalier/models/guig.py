@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from espalier.datasets.pairs.data import PairBatch, PairData, PathBatch, modality_of
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
+from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
 from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
@@ -25,7 +25,7 @@ from espalier.layers.path_attention import PathAttention
 from espalier.layers.paths import Paths
 from espalier.layers.positions import sinusoids
 from espalier.layers.residual import FeedForward, Residual
-from espalier.layers.shared_memory import memory_rows
+from espalier.layers.shared_memory import Past, memory_rows, select_pasts
 from espalier.models.contract import Loss, scattered
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
 
@@ -103,7 +103,7 @@ class DecoderBlock(nn.Module):
         x = residual(x, partial(self.attention, memory=residual.memory(x), causal=True))
         return self._after_attention(x, memories)
 
-    def step(self, x: Tensor, past: KeyValues, time: int, memories: Sequence[Memory]) -> Tensor:
+    def step(self, x: Tensor, past: Past, time: int, memories: Sequence[Memory]) -> Tensor:
         """Like `forward` for the one place at `time`, (batch, 1, width)."""
         residual = self.attention_residual
         x = residual(x, partial(self.attention.step, past=past, time=time, memory=residual.memory(x)))
@@ -120,20 +120,15 @@ class GuiGState:
 
     time: int
     memories: list[list[Memory]]
-    past: list[KeyValues]
-
-    @property
-    def beams(self) -> int:
-        """The number of prefixes of each source."""
-        return len(self.past[0].keys) // max(1, len(self.memories[0][0].key_values.keys))
+    past: list[Past]
 
     def select(self, index: Tensor) -> GuiGState:
         """The rows `index`, in that order."""
         memories = self.memories
-        owners = memory_rows(index, len(self.past[0].keys), len(memories[0][0].key_values.keys))
+        owners = memory_rows(index, len(self.past[0]), len(memories[0][0].key_values.keys))
         if owners is not None:
             memories = [[memory.select(owners) for memory in layer] for layer in memories]
-        return GuiGState(self.time, memories, select_all(self.past, index, self.time))
+        return GuiGState(self.time, memories, select_pasts(self.past, index, self.time))
 
 
 class GuiG(nn.Module):

@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from espalier.datasets.structure.data import StructureBatch
 from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
+from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import STD, initialise
 from espalier.layers.linear import linear
 from espalier.layers.positions import sinusoids
 from espalier.layers.readout import readout_loss
-from espalier.layers.shared_memory import memory_rows
+from espalier.layers.shared_memory import KeyValues, Past, memory_rows, select_all, select_pasts
 from espalier.models.contract import Loss, scattered
 from espalier.models.sat_blocks import DecoderBlock, StructureEncoderBlock
 from espalier.models.sat_config import SATConfig
@@ -42,7 +42,7 @@ class SATState:
     memory: list[KeyValues]
     memory_mask: Tensor | None
     topic: Tensor  # (prefixes, topic length) bool, False at padding: of the first places of `past`
-    past: list[KeyValues]
+    past: list[Past]
 
     def select(self, index: Tensor) -> SATState:
         """The rows `index`, in that order."""
@@ -52,7 +52,7 @@ class SATState:
             symbols, first, last = (part.index_select(0, owners) for part in (symbols, first, last))
             memory, mask = select_all(memory, owners), mask.index_select(0, owners) if mask is not None else None
         topic, filled = self.topic.index_select(0, index), self.topic.shape[1] + self.time
-        return SATState(self.time, symbols, first, last, memory, mask, topic, select_all(self.past, index, filled))
+        return SATState(self.time, symbols, first, last, memory, mask, topic, select_pasts(self.past, index, filled))
 
 
 class SAT(nn.Module):

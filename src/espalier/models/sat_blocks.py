@@ -6,8 +6,9 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from espalier.layers.attention import Attention, KeyValues
+from espalier.layers.attention import Attention
 from espalier.layers.residual import FeedForward, Residual
+from espalier.layers.shared_memory import KeyValues, Past
 from espalier.models.sat_config import SATConfig
 
 #: The initial bias on the own place. With equal scores, this place then has half the weight in a template of 20 tokens.
@@ -60,9 +61,7 @@ class DecoderBlock(nn.Module):
         x = self.attention_residual(x, partial(self.attention, causal=True))
         return self._after_attention(x, memory, memory_mask, places)
 
-    def begin(
-        self, x: Tensor, past: KeyValues, memory: Tensor | None, memory_mask: Tensor | None, places: Tensor
-    ) -> Tensor:
+    def begin(self, x: Tensor, past: Past, memory: Tensor | None, memory_mask: Tensor | None, places: Tensor) -> Tensor:
         """Like `forward` for places before the text. Their keys and values become the first of `past`."""
 
         def attend(y: Tensor) -> Tensor:
@@ -75,7 +74,7 @@ class DecoderBlock(nn.Module):
     def step(
         self,
         x: Tensor,
-        past: KeyValues,
+        past: Past,
         time: int,
         memory: KeyValues | None,
         memory_mask: Tensor | None,

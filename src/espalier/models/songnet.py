@@ -7,6 +7,7 @@ self-attention it is SongNet-GRU.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -18,14 +19,14 @@ from torch import Tensor, nn
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import PAD
-from espalier.layers.attention import Attention, KeyValues, padding_bias, select_all
+from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import initialise
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss
-from espalier.layers.recurrent import RecurrentLayer
+from espalier.layers.recurrent import Hidden, RecurrentLayer
 from espalier.layers.residual import FeedForward, Residual
-from espalier.layers.shared_memory import memory_rows
+from espalier.layers.shared_memory import KeyValues, Past, memory_rows, select_all, select_pasts
 from espalier.models.contract import Loss, scattered
 from espalier.models.songnet_config import SongNetConfig
 
@@ -96,7 +97,7 @@ class SongNetState:
     last: Tensor  # (frames,) index of each frame's end mark
     memory: list[KeyValues]
     memory_bias: Tensor | None
-    past: list[Any]  # of `KeyValues`, or of `Hidden` for a GRU
+    past: Sequence[Past | Hidden]  # `Hidden` for a GRU
 
     def select(self, index: Tensor) -> SongNetState:
         """The rows `index`, in that order."""
@@ -105,7 +106,9 @@ class SongNetState:
         if owners is not None:
             symbols, last = symbols.index_select(0, owners), last.index_select(0, owners)
             memory, bias = select_all(memory, owners), bias.index_select(0, owners) if bias is not None else None
-        return SongNetState(self.time, symbols, last, memory, bias, select_all(self.past, index, self.time))
+        hidden = [each.select(index) for each in self.past if isinstance(each, Hidden)]
+        past = hidden or select_pasts([each for each in self.past if isinstance(each, Past)], index, self.time)
+        return SongNetState(self.time, symbols, last, memory, bias, past)
 
 
 class SongNet(nn.Module):
