@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from espalier.layers.linear import Activation, constant_weights, linear
+from espalier.layers.linear import Activation, ConstantWeights, constant_weights, linear
 
 
 @pytest.mark.parametrize("activation", [None, "gelu", "gelu_tanh"])
@@ -48,6 +48,19 @@ def test_a_part_of_a_matrix_is_told_from_another() -> None:
     with constant_weights(), constant_weights():
         for rows in (slice(0, 4), slice(4, 12), slice(0, 12), slice(0, 4)):
             torch.testing.assert_close(linear(x, weight[rows], bias[rows]), F.linear(x, weight[rows], bias[rows]))
+
+
+def test_the_weights_of_a_model_are_packed_once_for_all_blocks_and_passing_matrices_are_let_go() -> None:
+    layer, x = torch.nn.Linear(6, 4), torch.randn(2, 6)
+    kept, packed = ConstantWeights(layer), list[int]()
+    for _ in range(3):
+        with constant_weights(kept), constant_weights():
+            torch.testing.assert_close(linear(x, layer.weight, layer.bias), layer(x))
+            torch.testing.assert_close(linear(x, layer.weight[:3], layer.bias[:3]), layer(x)[:, :3])
+            linear(x, torch.randn(4, 6), None)
+        assert len(kept.packs) == 2
+        packed.append(sum(pack.data_ptr() if not pack.is_mkldnn else id(pack) for _, pack in kept.packs.values()))
+    assert len(set(packed)) == 1
 
 
 def test_passing_matrices_do_not_take_each_others_place() -> None:

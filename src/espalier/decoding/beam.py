@@ -172,11 +172,13 @@ class _Open:
         """Move candidates that end, among the best `beam`, to the finished sequences."""
         good = ending & (best > -torch.inf)
         good[:, beam:] = False
-        for row, place in good.nonzero().tolist():
-            tokens = self.tokens[row, parent[row, place]].tolist()
-            if int(token[row, place]) != end:
-                tokens.append(int(token[row, place]))
-            value = float(best[row, place])
+        rows, places = good.nonzero().unbind(1)
+        if not len(rows):
+            return
+        paths = torch.cat([self.tokens[rows, parent[rows, places]], token[rows, places, None]], dim=1).tolist()
+        for row, tokens, value in zip(rows.tolist(), paths, best[rows, places].tolist(), strict=True):
+            if tokens[-1] == end:
+                tokens.pop()
             finished[self.rows[row]].append(Hypothesis(tokens, value, value / length**power))
 
     def undone(self, finished: list[list[Hypothesis]], sums: Tensor, wanted: int, max_ids: int, power: float) -> Tensor:

@@ -121,10 +121,12 @@ def hypotheses(
 def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Tensor:
     """Draw (batch,) tokens from (batch, vocabulary) log-probabilities by (batch,) uniforms and inverse sampling."""
     values, candidates = scores.topk(min(top_k, scores.shape[1]), dim=1)
-    mass = torch.softmax(values.double() / temperature, dim=1).cumsum(1)
-    place = (mass < uniform[:, None] * mass[:, -1:]).sum(1)
     possible = (values > -torch.inf).sum(1) - 1
     if bool((possible < 0).any()):
         what = "no next token has a probability: the constraint forbids all, or the model's scores are no numbers"
         raise ConfigError(what, where="sampling", remedy=REMEDY)
+    if top_k == 1:
+        return candidates[:, 0]
+    mass = torch.softmax(values.double() / temperature, dim=1).cumsum(1)
+    place = (mass < uniform[:, None] * mass[:, -1:]).sum(1)
     return candidates.gather(1, place.minimum(possible)[:, None])[:, 0]

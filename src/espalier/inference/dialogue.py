@@ -164,7 +164,7 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
         for part in batches(jobs, self.decoder.prefixes):
             data = _data(part, system.vocabulary)
             batch = data.batch(np.arange(len(part)), system.view).to(system.device)
-            found = self._ranked(task.generate(system.model, batch, self.decoder, ()))
+            found = self._ranked(system.decode(task, batch, self.decoder, ()))
             for job, hypotheses in zip(part, found, strict=True):
                 for rank, hypothesis in enumerate(hypotheses[: self.n], start=1):
                     if hypothesis.cut:

@@ -25,13 +25,18 @@ from espalier.verse.ci_books import CiBooks, open_books
 if TYPE_CHECKING:
     import torch
 
+    from espalier.datasets.batch import Batch
     from espalier.syntax.parse import Parse
     from espalier.syntax.parsers.parser import Parser, Sentence
+    from espalier.tasks.settings import Decoder
+    from espalier.tasks.task import DecodingTask
     from espalier.text.language import Language
 
 Vocabulary_co = TypeVar("Vocabulary_co", bound=Vocabulary, covariant=True)
 View_co = TypeVar("View_co", covariant=True)
 Settings_co = TypeVar("Settings_co", bound=Settings, covariant=True)
+Batch_ = TypeVar("Batch_", bound="Batch")
+Hypothesis_ = TypeVar("Hypothesis_")
 
 
 class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
@@ -58,6 +63,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         expander: str | Path | Self | None = None,
         device: str | torch.device | None = None,
     ) -> None:
+        from espalier.layers.linear import ConstantWeights
         from espalier.models.serialization import load_model, shape_of
 
         folder, self.device = Path(folder), _device(device)
@@ -77,6 +83,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
                 where = f"{folder / SYSTEM}: settings.{place}"
                 raise ArtifactError(what, where=where, remedy="train or export the model again") from error
         self.model: Any = model.to(self.device)
+        self._weights = ConstantWeights(self.model)
         self.name, self.templates = folder.resolve().name, description.templates
         self.options, self.described_in = description.options, folder / SYSTEM
         self.synthetic = description.synthetic
@@ -106,6 +113,20 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
     def language(self) -> Language:
         """The language of its texts."""
         return self.vocabulary.language
+
+    def decode(
+        self,
+        task: DecodingTask[Any, Any, Batch_, Any, Any, Hypothesis_],
+        batch: Batch_,
+        decoder: Decoder[Any, Any],
+        seeds: Sequence[int],
+        **given: Any,
+    ) -> list[list[Hypothesis_]]:
+        """The hypotheses of `task.generate`. Weights are packed once for all calls, so they must not change."""
+        from espalier.layers.linear import constant_weights
+
+        with constant_weights(self._weights):
+            return task.generate(self.model, batch, decoder, seeds, **given)
 
     @property
     def reads_plain_text(self) -> bool:

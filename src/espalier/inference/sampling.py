@@ -78,5 +78,5 @@ class SamplingWriter(SamplingOptions, Writer[Request, Row, Result]):
         for part in batches(draws, self.decoder.prefixes):
             batch = data.batch(np.array([place for place, _ in part]), self.system.view).to(self.system.device)
             seeds = [seed_from(self.seed, jobs[place].row, sample) for place, sample in part]
-            rows = task.generate(self.system.model, batch, self.decoder, seeds, **given)
+            rows = self.system.decode(task, batch, self.decoder, seeds, **given)
             yield [(jobs[place], sample, row[: self.n]) for (place, sample), row in zip(part, rows, strict=True)]

@@ -120,7 +120,8 @@ class Attention(nn.Module):
             query, read = slots.of_prefixes(query), slots.read[:, None]
             bias = read if bias is None else read & slots.at_slots(bias)
             factors = factors and factors._replace(values=slots.at_slots(factors.values))
-        return self._attend(query, known.keys, known.values, bias, False, factors).view(len(x), 1, self.out.out_features)
+        attended = self._attend(query, known.keys, known.values, bias, False, factors)
+        return attended.view(len(x), 1, self.out.out_features)
 
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, causal: bool, factors: Factors | None

@@ -15,6 +15,7 @@ from espalier.datasets.ragged import IntArray
 from espalier.decoding.bounds import GPU_PREFIXES, PREFIXES
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+from espalier.layers.linear import constant_weights
 from espalier.models.contract import Model
 from espalier.tasks.data import Inputs, Ready, RunOptions
 from espalier.tasks.likelihood import measured
@@ -89,7 +90,8 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
         _require_positions(data, self.model, "a model")
         if inputs.check:
             inputs.check()
-        table = table_of_rows(self._decoded(inputs)).sort_values(["id", "sample"], kind="stable", ignore_index=True)
+        with constant_weights():  # of all batches
+            table = table_of_rows(self._decoded(inputs)).sort_values(["id", "sample"], kind="stable", ignore_index=True)
         needed = np.flatnonzero(np.isin(data.ids, table["id"].unique()))
         likelihoods = self._likelihoods(data, needed)
         if inputs.measure:
