@@ -84,7 +84,7 @@ def parse_shards(shards: Callable[[], Iterable[Sequence[Sentence]]], parser: Pat
         ArtifactError: the folder is not a parser's.
     """
     parsed_by = file_sha256(parser / "parser.json")
-    sizes = {scratch / f"{digest(parsed_by, shard)}.parquet": len(shard) for shard in shards()}
+    sizes = {_file(scratch, digest(parsed_by, shard)): len(shard) for shard in shards()}
     files = list(sizes)
     todo = {number for number, file in enumerate(files) if not file.exists()}
     scheduler, processes = os.environ.get("ESPALIER_SCHEDULER") or None, _processes(len(todo))
@@ -131,6 +131,11 @@ def annotated(texts: pd.DataFrame, parser: Path, scratch: Path, *, words: bool) 
 def parse_shard(parser: str, sentences: Sequence[Sentence]) -> list[Row]:
     """Parse one shard. The parser is loaded once per process."""
     return [_row(answer) for answer in _loaded(parser).parse(sentences)]
+
+
+def _file(scratch: Path, name: str) -> Path:
+    """The file of a shard, in one of 256 folders: writing a file looks at all of its folder for what was left there."""
+    return scratch / name[:2] / f"{name}.parquet"
 
 
 @cache
