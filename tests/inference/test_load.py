@@ -70,6 +70,8 @@ def test_missing_weights_and_a_missing_folder_are_named(folder: Path) -> None:
         file.unlink()
     assert "verse: no weights; train the model" in refused(folder)
     assert "nosuch: no such folder; give the folder of a trained model" in refused(folder / "nosuch")
+    (folder / "other").mkdir()
+    assert "other: not a trained model; give the folder of a trained model" in refused(folder / "other")
 
 
 @pytest.mark.parametrize("version", [0, 1, "2", None])

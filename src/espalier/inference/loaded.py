@@ -64,11 +64,13 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         device: str | torch.device | None = None,
     ) -> None:
         from espalier.layers.linear import ConstantWeights
-        from espalier.models.serialization import load_model, shape_of
+        from espalier.models.serialization import load_model, shape_of, weights_files
 
         folder, self.device = Path(folder), _device(device)
         if not folder.is_dir():
             raise ArtifactError("no such folder", where=folder, remedy="give the folder of a trained model")
+        if not shape_of(folder).is_file() and not weights_files(folder):
+            raise ArtifactError("not a trained model", where=folder, remedy="give the folder of a trained model")
         with restorable(folder):
             verify_checksums(folder)
             shape = shape_of(folder)
