@@ -12,16 +12,16 @@ left out. The norms and the attention of x-transformers have no biases; ours beg
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
-from itertools import cycle
 
 import torch
 import torch.nn.functional as F
-from measuring import Record, arguments, can_compile, rate_table, rounds, timed
+from measuring import Record, arguments, can_compile, rate_table, rounds
 from peers import NURSERY, SMALL, Shape, collated, corpus, pair, peer_inputs, plain_decoder, x_transformer
 from torch import Tensor, nn
+from training_steps import contestant, fused
 
 from espalier.datasets.batch import batch_plan
 from espalier.datasets.verse.data import VerseBatch
@@ -34,31 +34,8 @@ BUDGET, BATCHES, STEPS = 4096, 12, 3
 Loss = Callable[[nn.Module, VerseBatch], Tensor]
 
 
-def contestant(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer | Optimizer,
-    loss: Loss,
-    batches: Sequence[VerseBatch],
-    bf16: bool,
-) -> Callable[[], float]:
-    """One round: the next few steps. All batches are met before, as kernels are compiled for their shapes."""
-    ahead: Iterator[VerseBatch] = cycle(batches)
-
-    def run(steps: int = STEPS) -> int:
-        tokens = 0
-        for _ in range(steps):
-            batch = next(ahead)
-            with torch.autocast("cpu", torch.bfloat16) if bf16 else nullcontext():
-                value = loss(model, batch)
-            value.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
-            tokens += int(batch.real.sum())
-        return tokens
-
-    run(len(batches))
-    return timed(run)
+def tokens(batch: VerseBatch) -> Tensor:
+    return batch.real.sum()
 
 
 def our_loss(model: nn.Module, batch: VerseBatch) -> Tensor:
@@ -102,20 +79,19 @@ def race(shape: Shape, count: int, record: Record) -> None:
     config = TrainingConfig(steps=1, rate=1e-3, weight_decay=0.01)
     bf16 = precision_of(config, torch.device("cpu")) == "bf16"
     half = "bf16, fused" if bf16 else "fp32 (no bf16 here), fused"
+    enter = partial(contestant, batches=batches, steps=STEPS, tokens=tokens)
     gpt2 = pair(shape, dropout=0.1)[1].train()
     plain = torch.optim.AdamW(gpt2.parameters(), lr=1e-3)
-    runs = {"GPT2LMHeadModel, fp32, AdamW": contestant(gpt2, plain, peer_loss, batches, False)}
+    runs = {"GPT2LMHeadModel, fp32, AdamW": enter(gpt2, plain, peer_loss, bf16=False)}
     for name, (model, loss) in models(shape, dropout=0.1).items():
-        fused = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
-        optimizer = Optimizer(model, config) if loss is our_loss else fused
-        runs[f"{name}, {half} AdamW"] = contestant(model.train(), optimizer, loss, batches, bf16)
+        optimizer = Optimizer(model, config) if loss is our_loss else fused(model)
+        runs[f"{name}, {half} AdamW"] = enter(model.train(), optimizer, loss, bf16=bf16)
     title = f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads"
     if can_compile():
         started = time.perf_counter()
         model = models(shape, dropout=0.1)["Plain PyTorch"][0].train()
-        fused = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
-        runs[f"Plain PyTorch, compiled, {half} AdamW"] = contestant(
-            torch.compile(model), fused, plain_loss, batches, bf16
+        runs[f"Plain PyTorch, compiled, {half} AdamW"] = enter(
+            torch.compile(model), fused(model), plain_loss, bf16=bf16
         )
         title += f"; compiled in {time.perf_counter() - started:.0f} s"
     ours = f"Espalier plain decoder, {half} AdamW"

@@ -12,16 +12,15 @@ sources and of targets, end marks counted, padding not.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
-from itertools import cycle
+from functools import partial
 
 import numpy as np
 import torch
 from marian import PAPER, SMALL, VIEW, Shape, corpus, our_loss, pair, peer_loss
-from measuring import Record, arguments, can_compile, rate_table, rounds, timed
+from measuring import Record, arguments, can_compile, rate_table, rounds
 from torch import Tensor, nn
 from torch_transformer import torch_transformer
+from training_steps import contestant, fused
 
 from espalier.datasets.batch import batch_plan
 from espalier.datasets.pairs.data import PairBatch, PairData
@@ -32,31 +31,8 @@ from espalier.training.optimization import Optimizer, precision_of
 BUDGET, BATCHES, STEPS = 4096, 8, 4
 
 
-def contestant(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer | Optimizer,
-    loss: Callable,
-    batches: Sequence[PairBatch],
-    bf16: bool,
-) -> Callable[[], float]:
-    """One round: the next few steps. Kernels in bf16 are compiled for each shape, so all shapes are met before."""
-    ahead: Iterator[PairBatch] = cycle(batches)
-
-    def run(steps: int = STEPS) -> int:
-        tokens = 0
-        for _ in range(steps):
-            batch = next(ahead)
-            with torch.autocast("cpu", torch.bfloat16) if bf16 else nullcontext():
-                value = loss(model, batch)
-            value.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
-            tokens += int(batch.real.sum()) + int((batch.source != PAD).sum())
-        return tokens
-
-    run(len(batches))
-    return timed(run)
+def tokens(batch: PairBatch) -> Tensor:
+    return batch.real.sum() + (batch.source != PAD).sum()
 
 
 def our_batches(data: PairData) -> list[PairBatch]:
@@ -82,9 +58,9 @@ def race(shape: Shape, count: int, record: Record) -> None:
     drawn = their_batches(data, round(sum(map(len, batches)) / BATCHES))
     ours, peer = (model.eval() for model in pair(shape, dropout=0.0))
     layers = torch_transformer(ours, shape, dropout=0.0).eval()
-    contestants = ((ours, our_loss), (peer, peer_loss), (layers, torch_loss))
+    equal = ((ours, our_loss), (peer, peer_loss), (layers, torch_loss))
     with torch.no_grad():
-        losses = [[float(loss(model, batch)) for model, loss in contestants] for batch in batches]
+        losses = [[float(loss(model, batch)) for model, loss in equal] for batch in batches]
     apart = max(max(each) - min(each) for each in losses)
     assert apart < 1e-4, f"the models are not the same: losses {apart} apart"
     config = TrainingConfig(steps=1, rate=1e-3, weight_decay=0.01)
@@ -95,20 +71,17 @@ def race(shape: Shape, count: int, record: Record) -> None:
     layers, compiled = (torch_transformer(ours, shape, dropout=0.1).train() for _ in range(2))
     name = f"Espalier Transformer, {half} AdamW"
     plain = torch.optim.AdamW(peer.parameters(), lr=1e-3)
-
-    def fused(model: nn.Module) -> torch.optim.Optimizer:
-        return torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
-
+    enter = partial(contestant, steps=STEPS, tokens=tokens)
     runs = {
-        name: contestant(ours, Optimizer(ours, config), our_loss, batches, bf16),
-        "MarianMTModel, fp32, AdamW, random batches": contestant(peer, plain, peer_loss, drawn, False),
-        f"MarianMTModel, {half} AdamW, our batches": contestant(tuned, fused(tuned), peer_loss, batches, bf16),
-        f"nn.Transformer, {half} AdamW, our batches": contestant(layers, fused(layers), torch_loss, batches, bf16),
+        name: enter(ours, Optimizer(ours, config), our_loss, batches, bf16),
+        "MarianMTModel, fp32, AdamW, random batches": enter(peer, plain, peer_loss, drawn, False),
+        f"MarianMTModel, {half} AdamW, our batches": enter(tuned, fused(tuned), peer_loss, batches, bf16),
+        f"nn.Transformer, {half} AdamW, our batches": enter(layers, fused(layers), torch_loss, batches, bf16),
     }
     title = f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads"
     if can_compile():
         started = time.perf_counter()
-        runs[f"nn.Transformer, compiled, {half} AdamW, our batches"] = contestant(
+        runs[f"nn.Transformer, compiled, {half} AdamW, our batches"] = enter(
             torch.compile(compiled), fused(compiled), torch_loss, batches, bf16
         )
         title += f"; compiled in {time.perf_counter() - started:.0f} s"
