@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import resource
+from copy import deepcopy
 from threading import Thread
 from typing import Any
 
@@ -103,6 +105,18 @@ def test_a_model_that_was_loaded_within_a_block_keeps_its_packed_weights() -> No
     with constant_weights(kept):
         linear(x, layer.weight, layer.bias)
     assert len(kept.packs) == 1
+
+
+@pytest.mark.parametrize("copy", [deepcopy, lambda kept: pickle.loads(pickle.dumps(kept))])
+def test_a_copy_of_what_has_packed_weights_keeps_none(copy: Any) -> None:
+    layer, x = torch.nn.Linear(6, 4), torch.randn(2, 6)
+    kept = ConstantWeights(layer)
+    with constant_weights(kept):
+        linear(x, layer.weight, layer.bias)
+    of_layer, copied = copy([layer, kept])
+    with constant_weights(copied):
+        linear(x, of_layer.weight, of_layer.bias)
+    assert [weight.data_ptr() for weight, _ in copied.packs.values()] == [of_layer.weight.data_ptr()]
 
 
 def test_a_thread_takes_nothing_from_the_block_of_another() -> None:

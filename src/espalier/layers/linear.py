@@ -1,5 +1,7 @@
 """x W^T + b. In decoding, weights are packed once, and the result of a row does not depend on other rows."""
 
+from __future__ import annotations
+
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +33,10 @@ class ConstantWeights:
         self._model = model
         #: Replaced as one, for several threads may use a model.
         self._kept: tuple[list[tuple[int, int]], Packs] = [], {}
+
+    def __reduce__(self) -> tuple[type[ConstantWeights], tuple[nn.Module]]:
+        """A copy keeps nothing, since packed matrices cannot be copied."""
+        return ConstantWeights, (self._model,)
 
     @property
     def packs(self) -> Packs:
