@@ -4,7 +4,7 @@
 
 Ours is a decoder with the weights of the peer, and SongNet itself, with symbols and global attention over its frame,
 which the peer does not have. A third row is SongNet as it was before its prefixes shared the memory of their frame: it
-copies the memory, and all places of its buffers, at each choice of prefixes. Texts have 70 tokens, as Song ci have
+copies the memory, and the places of its past, at each choice of prefixes. Texts have 70 tokens, as Song ci have
 about; ends are given. Weights are random.
 """
 
@@ -21,7 +21,7 @@ from peers import POSITIONS, SMALL, collated, corpus, pair
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
-from espalier.layers.attention import select_all
+from espalier.layers.shared_memory import Past, select_all
 from espalier.models.songnet import SongNet, SongNetState
 from espalier.models.songnet_config import SongNetConfig
 
@@ -34,7 +34,8 @@ class CopiedState(SongNetState):
     def select(self, index: torch.Tensor) -> SongNetState:
         bias = self.memory_bias.index_select(0, index) if self.memory_bias is not None else None
         symbols, last = self.symbols.index_select(0, index), self.last.index_select(0, index)
-        return CopiedState(self.time, symbols, last, select_all(self.memory, index), bias, select_all(self.past, index))
+        past = [each.select(index, self.time) for each in self.past if isinstance(each, Past)]
+        return CopiedState(self.time, symbols, last, select_all(self.memory, index), bias, past)
 
 
 class CopyingSongNet(SongNet):

@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from grammar_masks import Begin, Masks, llguidance_masks, outlines_masks, xgrammar_masks
 from measuring import Record, arguments, mirror_folder
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessor
@@ -151,10 +152,8 @@ def written(model: Any, tokenizer: Any, count: int, books: CiBooks) -> Benchmark
 
 
 T = TypeVar("T")
-#: Takes a token, or None at first, and returns the mask of what may follow.
-Masks = Callable[[int | None], Any]
-#: Begins a text under a frame that is compiled.
-Begin = Callable[[], Masks]
+#: Compiles the grammar of a frame.
+Compiler = Callable[[Frame, CiBooks], Begin]
 
 
 def ours(automaton: Automaton[Any], tokenizer: Any) -> Masks:
@@ -171,60 +170,21 @@ def ours(automaton: Automaton[Any], tokenizer: Any) -> Masks:
     return mask
 
 
-def of_llguidance(tokenizer: Any) -> Callable[[Frame, CiBooks], Begin]:
+def of_llguidance(tokenizer: Any) -> Compiler:
     import llguidance.hf
-    import llguidance.numpy
-    from llguidance import LLMatcher
 
-    own = llguidance.hf.from_tokenizer(tokenizer)
-    bits = llguidance.numpy.allocate_token_bitmask(1, own.vocab_size)
-
-    def begin_of(frame: Frame, books: CiBooks) -> Begin:
-        whole = LLMatcher(own, LLMatcher.grammar_from_lark(frame.grammar("lark", books).text))
-
-        def begin() -> Masks:
-            matcher = whole.deep_copy()
-
-            def mask(token: int | None) -> Any:
-                if token is not None:
-                    matcher.consume_token(token)
-                llguidance.numpy.fill_next_token_bitmask(matcher, bits, 0)
-                return bits
-
-            return mask
-
-        return begin
-
-    return begin_of
+    compile_ = llguidance_masks(llguidance.hf.from_tokenizer(tokenizer))
+    return lambda frame, books: compile_(frame.grammar("lark", books).text)
 
 
-def of_xgrammar(tokenizer: Any) -> Callable[[Frame, CiBooks], Begin]:
+def of_xgrammar(tokenizer: Any) -> Compiler:
     import xgrammar
 
-    own = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=len(tokenizer))
-    compiler = xgrammar.GrammarCompiler(own, max_threads=1)
-    bits = xgrammar.allocate_token_bitmask(1, len(tokenizer))
-
-    def begin_of(frame: Frame, books: CiBooks) -> Begin:
-        grammar = compiler.compile_grammar(frame.grammar("gbnf", books).text)
-
-        def begin() -> Masks:
-            matcher = xgrammar.GrammarMatcher(grammar)
-
-            def mask(token: int | None) -> Any:
-                if token is not None:
-                    assert matcher.accept_token(token)
-                matcher.fill_next_token_bitmask(bits)
-                return bits
-
-            return mask
-
-        return begin
-
-    return begin_of
+    compile_ = xgrammar_masks(xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=len(tokenizer)))
+    return lambda frame, books: compile_(frame.grammar("gbnf", books).text)
 
 
-def of_outlines(tokenizer: Any) -> Callable[[Frame, CiBooks], Begin]:
+def of_outlines(tokenizer: Any) -> Compiler:
     import outlines_core
 
     tokens = tokens_of(tokenizer)
@@ -232,18 +192,8 @@ def of_outlines(tokenizer: Any) -> Callable[[Frame, CiBooks], Begin]:
     for number, each in enumerate(tokens.spelled):
         if each:
             spelled.setdefault(each, []).append(number)
-    own = outlines_core.Vocabulary(tokenizer.eos_token_id, spelled)
-
-    def begin_of(frame: Frame, books: CiBooks) -> Begin:
-        index = outlines_core.Index(frame.grammar("regex", books).text, own)
-
-        def begin() -> Masks:
-            guide = outlines_core.Guide(index)
-            return lambda token: guide.get_tokens() if token is None else guide.advance(token)
-
-        return begin
-
-    return begin_of
+    compile_ = outlines_masks(outlines_core.Vocabulary(tokenizer.eos_token_id, spelled), len(tokenizer))
+    return lambda frame, books: compile_(frame.grammar("regex", books).text)
 
 
 def timed_masks(tokenizer: Any, books: CiBooks, model: Any) -> BenchmarkTable:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import sys
 import time
@@ -39,6 +40,14 @@ def mirror_folder() -> Path:
     if not folder:
         sys.exit("ESPALIER_MIRROR is not set; set it to the folder of the published files")
     return Path(folder)
+
+
+def can_compile() -> bool:
+    """Whether `torch.compile` finds a C++ compiler; a note says so if not."""
+    if shutil.which(os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")):
+        return True
+    print("no C++ compiler: what torch.compile compiles is left out")
+    return False
 
 
 def rounds(contestants: dict[str, Callable[[], float]], count: int, warm_up: int = 2) -> dict[str, list[float]]:

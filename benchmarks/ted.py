@@ -1,11 +1,12 @@
-"""Tree edit distances a second, against `apted`, and against `edist` where it is installed.
+"""Tree edit distances a second, against `apted`, and against `edist` and `x-ted` where they are installed.
 
     python benchmarks/ted.py [rounds] [pairs] [--record]
 
 The trees are random, seeded, and have 29 or 118 nodes on average, parts of speech included. All distances must agree.
 Then the family as a whole: from Penn strings to the statistics of every level, on so many pairs (20,000).
 
-`edist` is under the GPL, version 3: install it for this comparison alone.
+`edist` (Cython) is under the GPL, version 3, and `x-ted` (C++) under the MIT licence, for Python up to 3.12: install
+them for this comparison alone. `x-ted` runs in one thread.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import numpy as np
 from measuring import Record, arguments, rate_table, rounds, timed
@@ -55,31 +57,41 @@ def pairs_of(count: int, words: int) -> tuple[list[Tree], list[Tree]]:
     return forest(count, words, draw), forest(count, words, draw)
 
 
-def edist_distance() -> Distance | None:
-    try:
-        from edist.ted import standard_ted
-    except ImportError:
-        return None
+def parents(nodes: Nodes) -> list[int]:
+    """The index of each node's parent, -1 for the root."""
+    found, line = list[int](), list[int]()
+    for index, level in enumerate(nodes.levels):
+        del line[level - 1 :]
+        found.append(line[-1] if line else -1)
+        line.append(index)
+    return found
+
+
+def edist_distance() -> Distance:
+    from edist.ted import standard_ted
 
     def prepared(nodes: Nodes) -> tuple[list[str], list[list[int]]]:
         below: list[list[int]] = [[] for _ in nodes.levels]
-        line: list[int] = []
-        for index, level in enumerate(nodes.levels):
-            del line[level - 1 :]
-            if line:
-                below[line[-1]].append(index)
-            line.append(index)
+        for index, parent in enumerate(parents(nodes)[1:], start=1):
+            below[parent].append(index)
         return list(nodes.labels), below
 
     return lambda one, other: int(standard_ted(*prepared(one), *prepared(other)))
+
+
+def xted_distance() -> Distance:
+    from xted import x_ted_compute
+
+    return lambda one, other: x_ted_compute(parents(one), list(one.labels), parents(other), list(other.labels))
 
 
 def table(words: int, count: int, repeats: int) -> BenchmarkTable:
     """Rates of all contestants on pairs of one size."""
     sample = [(nodes_of(one), nodes_of(other)) for one, other in zip(*pairs_of(count, words), strict=True)]
     runs = {OURS: (distance, sample), "apted": (apted_distance, sample[::SLOW])}
-    if (peer := edist_distance()) is not None:
-        runs["edist"] = (peer, sample)
+    for name, module, peer in (("edist", "edist", edist_distance), ("x-ted", "xted", xted_distance)):
+        if find_spec(module):
+            runs[name] = (peer(), sample)
     for name, (run, pairs) in runs.items():
         if any(run(*pair) != distance(*pair) for pair in pairs):
             sys.exit(f"{name} finds another distance")

@@ -1,23 +1,26 @@
-"""Training tokens a second: our Transformer against Hugging Face's Marian of the same shape.
+"""Training tokens a second: our Transformer against Hugging Face's Marian and PyTorch's layers of the same shape.
 
     python benchmarks/train_transformer.py [rounds] [--record]
 
 Marian runs twice: as it is mostly run (32 bits, AdamW as it comes, batches drawn at random and padded to the longest),
-and on our batches with our precision and optimizer. Tokens are those of sources and of targets, end marks counted,
-padding not.
+and on our batches with our precision and optimizer. So do the layers of `torch.nn.Transformer`, as they come and
+compiled by `torch.compile` where there is a C++ compiler. All batches are met before steps are timed, so compiling is
+not counted; the title says how long it takes, with the first steps. All weights are equal at first. Tokens are those of
+sources and of targets, end marks counted, padding not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
-from itertools import cycle
+import time
+from functools import partial
 
 import numpy as np
 import torch
 from marian import PAPER, SMALL, VIEW, Shape, corpus, our_loss, pair, peer_loss
-from measuring import Record, arguments, rate_table, rounds, timed
-from torch import nn
+from measuring import Record, arguments, can_compile, rate_table, rounds
+from torch import Tensor, nn
+from torch_transformer import torch_transformer
+from training_steps import contestant, fused
 
 from espalier.datasets.batch import batch_plan
 from espalier.datasets.pairs.data import PairBatch, PairData
@@ -28,31 +31,8 @@ from espalier.training.optimization import Optimizer, precision_of
 BUDGET, BATCHES, STEPS = 4096, 8, 4
 
 
-def contestant(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer | Optimizer,
-    loss: Callable,
-    batches: Sequence[PairBatch],
-    bf16: bool,
-) -> Callable[[], float]:
-    """One round: the next few steps. Kernels in bf16 are compiled for each shape, so all shapes are met before."""
-    ahead: Iterator[PairBatch] = cycle(batches)
-
-    def run(steps: int = STEPS) -> int:
-        tokens = 0
-        for _ in range(steps):
-            batch = next(ahead)
-            with torch.autocast("cpu", torch.bfloat16) if bf16 else nullcontext():
-                value = loss(model, batch)
-            value.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
-            tokens += int(batch.real.sum()) + int((batch.source != PAD).sum())
-        return tokens
-
-    run(len(batches))
-    return timed(run)
+def tokens(batch: PairBatch) -> Tensor:
+    return batch.real.sum() + (batch.source != PAD).sum()
 
 
 def our_batches(data: PairData) -> list[PairBatch]:
@@ -68,29 +48,44 @@ def their_batches(data: PairData, size: int) -> list[PairBatch]:
     return [data.batch(order[n * size : (n + 1) * size], VIEW) for n in range(BATCHES)]
 
 
+def torch_loss(model: nn.Module, batch: PairBatch) -> Tensor:
+    return model(batch.source, batch.inputs, batch.target)
+
+
 def race(shape: Shape, count: int, record: Record) -> None:
     data = corpus(shape, 20_000)
     batches = our_batches(data)
     drawn = their_batches(data, round(sum(map(len, batches)) / BATCHES))
     ours, peer = (model.eval() for model in pair(shape, dropout=0.0))
+    layers = torch_transformer(ours, shape, dropout=0.0).eval()
+    equal = ((ours, our_loss), (peer, peer_loss), (layers, torch_loss))
     with torch.no_grad():
-        apart = max(abs(float(our_loss(ours, batch)) - float(peer_loss(peer, batch))) for batch in batches)
-    assert apart < 1e-4, f"the two models are not the same: losses {apart} apart"
+        losses = [[float(loss(model, batch)) for model, loss in equal] for batch in batches]
+    apart = max(max(each) - min(each) for each in losses)
+    assert apart < 1e-4, f"the models are not the same: losses {apart} apart"
     config = TrainingConfig(steps=1, rate=1e-3, weight_decay=0.01)
     bf16 = precision_of(config, torch.device("cpu")) == "bf16"
+    half = "bf16, fused" if bf16 else "fp32 (no bf16 here), fused"
     ours, peer = (model.train() for model in pair(shape, dropout=0.1))
     tuned = pair(shape, dropout=0.1)[1].train()
-    half = "bf16, fused" if bf16 else "fp32 (no bf16 here), fused"
+    layers, compiled = (torch_transformer(ours, shape, dropout=0.1).train() for _ in range(2))
     name = f"Espalier Transformer, {half} AdamW"
     plain = torch.optim.AdamW(peer.parameters(), lr=1e-3)
-    fused = torch.optim.AdamW(tuned.parameters(), lr=1e-3, fused=True)
+    enter = partial(contestant, steps=STEPS, tokens=tokens)
     runs = {
-        name: contestant(ours, Optimizer(ours, config), our_loss, batches, bf16),
-        "MarianMTModel, fp32, AdamW, random batches": contestant(peer, plain, peer_loss, drawn, False),
-        f"MarianMTModel, {half} AdamW, our batches": contestant(tuned, fused, peer_loss, batches, bf16),
+        name: enter(ours, Optimizer(ours, config), our_loss, batches, bf16),
+        "MarianMTModel, fp32, AdamW, random batches": enter(peer, plain, peer_loss, drawn, False),
+        f"MarianMTModel, {half} AdamW, our batches": enter(tuned, fused(tuned), peer_loss, batches, bf16),
+        f"nn.Transformer, {half} AdamW, our batches": enter(layers, fused(layers), torch_loss, batches, bf16),
     }
-    found = rounds(runs, count, warm_up=1)
     title = f"{shape}; losses of copied weights {apart:.1e} apart; {torch.get_num_threads()} threads"
+    if can_compile():
+        started = time.perf_counter()
+        runs[f"nn.Transformer, compiled, {half} AdamW, our batches"] = enter(
+            torch.compile(compiled), fused(compiled), torch_loss, batches, bf16
+        )
+        title += f"; compiled in {time.perf_counter() - started:.0f} s"
+    found = rounds(runs, count, warm_up=1)
     record.add(rate_table(title, found, name))
 
 

@@ -73,3 +73,18 @@ def test_a_bare_any_is_in_no_signature_but_of_values_that_have_no_type() -> None
                 if is_any(node.returns) or any(is_any(each.annotation) for each in given):
                     found.add(path.relative_to(ROOT).as_posix())
     assert found <= UNTYPED, "give these values a type, a type variable, a protocol, or `object`"
+
+
+def test_benchmarks_which_no_test_runs_import_names_that_their_modules_have() -> None:
+    missing = []
+    for file in (ROOT / "benchmarks").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("espalier."):
+                module = ROOT / "src" / node.module.replace(".", "/")
+                source = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+                known = {
+                    *re.findall(r"\w+", source.read_text(encoding="utf-8")),
+                    *(each.stem for each in module.glob("*")),
+                }
+                missing += [(file.name, node.module, each.name) for each in node.names if each.name not in known]
+    assert not missing

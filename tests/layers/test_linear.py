@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import pickle
 import resource
+from copy import deepcopy
+from threading import Thread
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from espalier.layers.linear import Activation, ConstantWeights, constant_weights, linear
+from espalier.layers.linear import Activation, ConstantWeights, _packs, constant_weights, linear
 
 
 @pytest.mark.parametrize("activation", [None, "gelu", "gelu_tanh"])
@@ -52,15 +56,85 @@ def test_a_part_of_a_matrix_is_told_from_another() -> None:
 
 def test_the_weights_of_a_model_are_packed_once_for_all_blocks_and_passing_matrices_are_let_go() -> None:
     layer, x = torch.nn.Linear(6, 4), torch.randn(2, 6)
-    kept, packed = ConstantWeights(layer), list[int]()
+    kept, packed = ConstantWeights(layer), list[set[int]]()
     for _ in range(3):
         with constant_weights(kept), constant_weights():
             torch.testing.assert_close(linear(x, layer.weight, layer.bias), layer(x))
             torch.testing.assert_close(linear(x, layer.weight[:3], layer.bias[:3]), layer(x)[:, :3])
             linear(x, torch.randn(4, 6), None)
         assert len(kept.packs) == 2
-        packed.append(sum(pack.data_ptr() if not pack.is_mkldnn else id(pack) for _, pack in kept.packs.values()))
-    assert len(set(packed)) == 1
+        packed.append({id(pack) for _, pack in kept.packs.values()})
+    assert packed[0] == packed[1] == packed[2]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda layer: layer.load_state_dict(torch.nn.Linear(6, 4).state_dict()),
+        lambda layer: layer.weight.detach().neg_(),
+        lambda layer: layer.double().float().weight.detach().neg_(),
+        lambda layer: setattr(layer, "weight", torch.nn.Parameter(torch.randn(4, 6))),
+    ],
+)
+def test_weights_that_changed_between_two_blocks_are_packed_anew_and_the_old_let_go(change: Any) -> None:
+    layer, x = torch.nn.Linear(6, 4), torch.randn(2, 6)
+    kept = ConstantWeights(layer)
+    for _ in range(2):
+        with constant_weights(kept):
+            torch.testing.assert_close(linear(x, layer.weight, layer.bias), layer(x))
+        ((weight, _),) = kept.packs.values()
+        assert weight.data_ptr() == layer.weight.data_ptr()
+        change(layer)
+        assert not kept.packs
+
+
+def test_a_training_between_two_blocks_is_noticed() -> None:
+    layer, x = torch.nn.Linear(6, 4), torch.randn(2, 6)
+    kept, optimizer = ConstantWeights(layer), torch.optim.AdamW(layer.parameters(), lr=0.1)
+    for _ in range(2):
+        with constant_weights(kept):
+            torch.testing.assert_close(linear(x, layer.weight, layer.bias), layer(x))
+        layer(x).sum().backward()
+        optimizer.step()
+
+
+def test_a_model_that_was_loaded_within_a_block_keeps_its_packed_weights() -> None:
+    with torch.inference_mode():
+        layer, x = torch.nn.Linear(6, 4), torch.randn(2, 6)
+    kept = ConstantWeights(layer)
+    with constant_weights(kept):
+        linear(x, layer.weight, layer.bias)
+    assert len(kept.packs) == 1
+
+
+@pytest.mark.parametrize("copy", [deepcopy, lambda kept: pickle.loads(pickle.dumps(kept))])
+def test_a_copy_of_what_has_packed_weights_keeps_none(copy: Any) -> None:
+    layer, x = torch.nn.Linear(6, 4), torch.randn(2, 6)
+    kept = ConstantWeights(layer)
+    with constant_weights(kept):
+        linear(x, layer.weight, layer.bias)
+    of_layer, copied = copy([layer, kept])
+    with constant_weights(copied):
+        linear(x, of_layer.weight, of_layer.bias)
+    assert [weight.data_ptr() for weight, _ in copied.packs.values()] == [of_layer.weight.data_ptr()]
+
+
+def test_a_thread_takes_nothing_from_the_block_of_another() -> None:
+    layer, x, passing = torch.nn.Linear(6, 4), torch.randn(2, 6), torch.randn(4, 6)
+    kept = ConstantWeights(layer)
+
+    def other() -> None:
+        with constant_weights(kept):
+            linear(x, layer.weight, layer.bias)
+
+    with constant_weights(kept):
+        linear(x, passing, None)
+        thread = Thread(target=other)
+        thread.start()
+        thread.join()
+        packs = _packs.get()
+        assert packs is not None and [weight.data_ptr() for weight, _ in packs.values()] == [passing.data_ptr()]
+    assert not kept.packs  # the last block has used no parameter
 
 
 def test_passing_matrices_do_not_take_each_others_place() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -68,6 +69,70 @@ def test_shared_slots_give_what_places_of_their_own_give(
             assert torch.allclose(step(shared, x, time), step(plain, x, time), atol=1e-5)
             index = torch.tensor(selected)
             plain, shared = (select_pasts(pasts, index, time + 1) for pasts in (plain, shared))
+
+
+@pytest.mark.parametrize("shape", [(BEAM, HEADS, 1, 2), (BEAM, 1, 1, 1), (1, HEADS, 1, 2), (1, 1, 1, 2), (1, 1, 1, 1)])
+@pytest.mark.parametrize("renormalised", [False, True])
+def test_biases_and_factors_are_broadcast_as_where_no_slots_are_shared(
+    shape: tuple[int, ...], renormalised: bool
+) -> None:
+    layer, draw = attention(), torch.Generator().manual_seed(2)
+    start, x = [layer.empty(1, 2, torch.zeros(0))], torch.randn(2, BEAM, 1, WIDTH, generator=draw)
+    factors = Factors(torch.rand(shape, generator=draw), renormalised)
+    bias = (torch.rand(shape, generator=draw) < 0.7) | (torch.arange(shape[3]) == shape[3] - 1)
+    outputs = []
+    for context in (shared_pasts(), nullcontext()):
+        with torch.inference_mode():
+            with context:
+                (past,) = select_pasts(start, torch.zeros(BEAM, dtype=torch.long), 0)
+            layer.step(x[0], past, 0)
+            outputs.append(layer.step(x[1], past, 1, bias=bias, factors=factors))
+    torch.testing.assert_close(*outputs)
+
+
+def test_searches_that_begin_with_the_same_pasts_do_not_disturb_each_other() -> None:
+    layer, x = attention(), torch.randn(3, 1, WIDTH)
+    start = layer.empty(3, 4, x)
+    with torch.inference_mode():
+        layer.step(x, start, 0)
+        before, found = (start.keys.clone(), start.values.clone()), []
+        for _ in range(2):
+            for row in range(3):
+                with shared_pasts():
+                    past = select_pasts([start], torch.tensor([row] * BEAM), 1)
+                for time in range(1, 20):
+                    found.append(layer.step(x[row].expand(BEAM, -1, -1), past[0], time))
+                    past = select_pasts(past, torch.tensor([1] * BEAM), time + 1)
+    assert torch.equal(torch.stack(found[:57]), torch.stack(found[57:]))
+    assert torch.equal(start.keys[:, :, :1], before[0][:, :, :1]) and start.slots is None
+    assert torch.equal(start.values[:, :, :1], before[1][:, :, :1])
+
+
+def test_pasts_of_different_windows_are_not_selected_together() -> None:
+    layer, x = attention(), torch.zeros(0)
+    with shared_pasts(), pytest.raises(ValueError, match="select those of each window"):
+        select_pasts([layer.empty(2, 2, x), layer.empty(2, 2, x, 5)], torch.tensor([0, 0]), 0)
+
+
+def test_a_step_of_a_past_that_has_gone_on_is_refused() -> None:
+    layer, x = attention(), torch.randn(BEAM, 1, WIDTH)
+    with shared_pasts():
+        (past,) = select_pasts([layer.empty(1, 2, x)], torch.zeros(BEAM, dtype=torch.long), 0)
+    again = [layer.step(x, past, 0) for _ in range(2)]
+    assert torch.equal(*again)
+    layer.step(x, past, 1)
+    for time in (0, 3):
+        with pytest.raises(ValueError, match=f"a step at place {time} of prefixes that share slots, after place 1"):
+            layer.step(x, past, time)
+
+
+def test_sources_that_end_are_taken_out_without_a_copy() -> None:
+    layer, x = attention(), torch.randn(3 * BEAM, 1, WIDTH)
+    with torch.inference_mode(), shared_pasts():
+        (past,) = select_pasts([layer.empty(3, 8, x)], torch.arange(3).repeat_interleave(BEAM), 0)
+        layer.step(x, past, 0)
+        (rest,) = select_pasts([past], torch.tensor([2 * BEAM] * BEAM + [BEAM] * BEAM), 1)
+    assert rest.keys.data_ptr() == past.keys.data_ptr() and len(rest.keys) == 2
 
 
 @pytest.mark.parametrize("index", [[], [4], [0, 1, 2, 3, 5], [9, 9, 1], [*range(12), *range(12)]])

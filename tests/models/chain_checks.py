@@ -1,4 +1,4 @@
-"""What every chain model over pairs must satisfy, whatever its architecture; each model's tests call these."""
+"""What every chain model must satisfy, whatever its architecture; each model's tests call these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from espalier.datasets.pairs.data import PairBatch, PairData
-from espalier.datasets.vocabulary import UNK
+from espalier.datasets.vocabulary import BOS, UNK
+from espalier.layers.shared_memory import shared_pasts
 from espalier.training.optimization import computes_bfloat16
 
 
@@ -72,3 +73,25 @@ def check_selection(model: Any, data: PairData, *, sums_to_one: bool = False) ->
         assert torch.allclose(found[real], wanted[order, t][real], atol=1e-5)
         if sums_to_one:
             assert torch.allclose(scores.exp().sum(1), torch.ones(len(order)), atol=1e-5)
+
+
+@torch.inference_mode()
+def check_shared_pasts(model: Any, batch: Any, *, beam: int = 5, steps: int = 10) -> None:
+    """In a search, whose sources end one after another, prefixes score what they score with pasts of their own.
+
+    The default has more than 32 slots of a source, so some are given up.
+    """
+    draw, start = torch.Generator().manual_seed(1), model.start(batch)
+    rows = torch.arange(len(batch)).repeat_interleave(beam)
+    own = start.select(rows)
+    with shared_pasts():
+        shared = start.select(rows)
+    tokens = torch.full_like(rows, BOS)
+    for step in range(steps):
+        (wanted, own), (found, shared) = model.step(tokens, own), model.step(tokens, shared)
+        assert torch.allclose(found, wanted, atol=1e-4), step
+        sources = torch.randperm(len(tokens) // beam, generator=draw)
+        sources = sources[: -1 if step % 3 == 1 and len(sources) > 1 else None, None]
+        index = (sources * beam + torch.randint(beam, (len(sources), beam), generator=draw)).flatten()
+        own, shared = own.select(index), shared.select(index)
+        tokens = torch.randint(UNK, wanted.shape[1], (len(index),), generator=draw)

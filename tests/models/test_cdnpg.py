@@ -24,6 +24,7 @@ from espalier.decoding.beam import beam_search
 from espalier.models.cdnpg import CDNPG
 from espalier.models.cdnpg_config import CDNPGConfig
 from espalier.models.serialization import load_model, save_model
+from tests.models.chain_checks import check_shared_pasts
 
 Build = Callable[..., CDNPG]
 PAIRS = [
@@ -405,6 +406,11 @@ def test_hypotheses_share_their_source_s_memory_which_no_beam_copies(build: Buil
             assert places(state) == first
         state = state.select(torch.tensor([0, 1, 2, 9, 10, 11]))  # two sources are done: theirs is let go
     assert {len(memory.key_values) for memory in state.memories} == {2} == {len(state.copied.ids)}
+
+
+@every_model
+def test_prefixes_that_share_slots_score_as_if_they_did_not(build: Build, data: PairData, name: str) -> None:
+    check_shared_pasts(build(name), batch_of(data))
 
 
 @pytest.mark.parametrize("name", ["R*S", "Transformer+Copy", "released"])

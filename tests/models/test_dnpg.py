@@ -20,7 +20,14 @@ from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.models.cdnpg_config import DNPGConfig
 from espalier.models.dnpg import DNPG, aligned_levels
 from espalier.models.dnpg_levels import OTHER_LEVEL, PHRASE, SENTENCE
-from tests.models.chain_checks import batch_of, check_autocast, check_later_tokens, check_padding, check_selection
+from tests.models.chain_checks import (
+    batch_of,
+    check_autocast,
+    check_later_tokens,
+    check_padding,
+    check_selection,
+    check_shared_pasts,
+)
 
 Build = Callable[..., DNPG]
 TEXTS = [("a tall heron waits", "waits a heron"), ("herons wait", "a heron waits"), ("wait", "wait a while"),
@@ -301,6 +308,14 @@ def test_padding_and_neighbours_change_nothing(build: Build, data: PairData, cha
 @every_variant
 def test_selected_rows_go_on_as_if_alone(build: Build, data: PairData, changes: dict[str, Any]) -> None:
     check_selection(build(**changes), data)
+
+
+@every_variant
+def test_prefixes_that_share_slots_score_as_if_they_did_not(
+    build: Build, data: PairData, changes: dict[str, Any]
+) -> None:
+    model = build(**changes)
+    check_shared_pasts(model, batch_of(data, model))
 
 
 def test_prefixes_of_one_source_share_its_memory(build: Build, data: PairData) -> None:

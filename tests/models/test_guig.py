@@ -21,6 +21,7 @@ from espalier.decoding.beam import beam_search
 from espalier.models.guig import GuiG
 from espalier.models.guig_config import EncoderConfig, GuiGConfig
 from espalier.syntax.constituency import read_tree
+from tests.models.chain_checks import check_shared_pasts
 
 Build = Callable[..., GuiG]
 PAIRS = [
@@ -346,6 +347,12 @@ def test_hypotheses_share_their_source_s_memory_which_no_beam_copies(build: Buil
         state = state.select(torch.tensor([0, 1, 2, 9, 10, 11]))  # two sources are done: theirs is let go
         assert all(len(memory.key_values.keys) == 2 for layer in state.memories for memory in layer)
         assert len(model.step(torch.full((6,), 5), state)[0]) == 6
+
+
+@pytest.mark.parametrize("name", ["TG", "Transformer", "SE w/ PA"])
+def test_prefixes_that_share_slots_score_as_if_they_did_not(build: Build, data: PairData, name: str) -> None:
+    model = build(name)
+    check_shared_pasts(model, batch_of(model, data))
 
 
 @pytest.mark.parametrize("name", ["TG", "Transformer", "SE w/ PA"])

@@ -20,6 +20,7 @@ from espalier.datasets.vocabulary import BOS, PAD
 from espalier.models.sat import SAT, after_topic
 from espalier.models.sat_config import SATConfig
 from espalier.models.serialization import load_model, save_model
+from tests.models.chain_checks import check_shared_pasts
 
 VOC = StructureVocabulary(tuple("灯山桥雨石令舟"), "zh", {"pc": tuple("SBEM"), "pos": ("n", "v", "r", "d", "p")})
 TEXTS = [("灯山桥", "SBE", "nvv"), ("雨石令舟灯", "BESBE", "nnrdd"), ("山", "S", "p"), ("舟雨桥灯", "BMME", "vvvv")]
@@ -214,6 +215,12 @@ def test_selected_rows_go_on_as_if_alone(data: StructureData, changes: dict[str,
         found, state = model.step(batch.inputs[order, t], state)
         real = batch.real[order, t]
         assert torch.allclose(found[real], wanted[order, t][real], atol=2e-5)
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_prefixes_that_share_slots_score_as_if_they_did_not(data: StructureData, changes: dict[str, Any]) -> None:
+    model = build(**changes)
+    check_shared_pasts(model, batch_of(model, data))
 
 
 @torch.no_grad()

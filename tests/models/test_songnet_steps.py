@@ -13,6 +13,7 @@ from torch import Tensor
 from espalier.datasets.verse.data import VerseBatch, VerseData
 from espalier.datasets.vocabulary import BOS
 from espalier.models.songnet import SongNet
+from tests.models.chain_checks import check_shared_pasts
 
 Build = Callable[..., SongNet]
 VARIANTS: list[dict[str, Any]] = [
@@ -56,6 +57,14 @@ def test_selected_rows_go_on_as_if_alone(build: Build, data: VerseData, changes:
         found, state = model.step(batch.inputs[order, t], state)
         real = batch.real[order, t]
         assert torch.allclose(found[real], wanted[order, t][real], atol=2e-5)
+
+
+@pytest.mark.parametrize("changes", VARIANTS)
+def test_prefixes_that_share_slots_score_as_if_they_did_not(
+    build: Build, data: VerseData, changes: dict[str, Any]
+) -> None:
+    model = build(**changes)
+    check_shared_pasts(model, data.batch(np.arange(4), model.config.view))
 
 
 @torch.no_grad()

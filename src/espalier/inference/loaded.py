@@ -44,7 +44,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
 
     Attributes:
         name: name of the folder.
-        model: the network, in evaluation mode.
+        model: the network, in evaluation mode. After a fused optimizer has changed it, it must be saved and loaded.
         encoding: key of the encoding that the model reads.
         settings: settings of that encoding, as used for the training data.
         templates: the most frequent templates of its training data, the most frequent first.
@@ -124,7 +124,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         seeds: Sequence[int],
         **given: Any,
     ) -> list[list[Hypothesis_]]:
-        """The hypotheses of `task.generate`. Weights are packed once for all calls, so they must not change."""
+        """The hypotheses of `task.generate`. Weights are packed once for all calls (`ConstantWeights`)."""
         from espalier.layers.linear import constant_weights
 
         with constant_weights(self._weights):

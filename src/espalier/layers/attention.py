@@ -105,8 +105,9 @@ class Attention(nn.Module):
 
         Args:
             memory: (batch, 1, width) the input of the place's key and value; None means `x`.
-            bias: bool, broadcastable to (batch, heads, 1, `time` + 1): True at the places to attend to.
-            factors: factors of the weights of these `time` + 1 places; None means 1.
+            bias: bool, with 4 dimensions, broadcastable to (batch, heads, 1, `time` + 1): True at the places to attend
+                to. None if `past` has a window.
+            factors: factors of the weights of these `time` + 1 places; None means 1. None if `past` has a window.
         """
         if memory is None:
             query, key, value = self._projected(x).view(len(x), 3, self.heads, 1, self.inner // self.heads).unbind(1)

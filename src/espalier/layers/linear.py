@@ -1,5 +1,7 @@
 """x W^T + b. In decoding, weights are packed once, and the result of a row does not depend on other rows."""
 
+from __future__ import annotations
+
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ from torch import Tensor, nn
 
 from espalier.layers.options import Activation
 
-#: Matrices by address and shape, each beside its packed form. The matrix is kept so that its address is not reused.
+#: Matrices by address and shape, each beside its packed form. Its storage is kept so that its address is not reused.
 Packs = dict[tuple[int, torch.Size], tuple[Tensor, Tensor]]
 
 _packs: ContextVar[Packs | None] = ContextVar("packs", default=None)
@@ -21,17 +23,39 @@ _ROWS = 32  # the batch size that the packed layout is optimized for; others wor
 
 
 class ConstantWeights:
-    """The packed weights of a model that does not change, kept from one `constant_weights` block to the next."""
+    """The packed weights of a model, kept from one `constant_weights` block to the next.
+
+    They are packed anew if a parameter was moved or written to in between. What a fused optimizer or `Tensor.data`
+    writes is not noticed.
+    """
 
     def __init__(self, model: nn.Module) -> None:
-        self.packs: Packs = {}
-        self._storages = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
+        self._model = model
+        #: Replaced as one, for several threads may use a model.
+        self._kept: tuple[list[tuple[int, int]], Packs] = [], {}
 
-    def keep_parameters(self) -> None:
-        """Let go of matrices that are no parameters of the model."""
-        for key, (weight, _) in [*self.packs.items()]:
-            if weight.untyped_storage().data_ptr() not in self._storages:
-                del self.packs[key]
+    def __reduce__(self) -> tuple[type[ConstantWeights], tuple[nn.Module]]:
+        """A copy keeps nothing, since packed matrices cannot be copied."""
+        return ConstantWeights, (self._model,)
+
+    @property
+    def packs(self) -> Packs:
+        """A copy of what is kept."""
+        versions, packs = self._kept
+        return packs.copy() if versions == self._versions() else {}
+
+    def keep(self, packs: Packs) -> None:
+        """Keep those that are of parameters: a matrix that was computed in a block is let go."""
+        versions = self._versions()
+        own = {address for address, _ in versions}
+        self._kept = versions, {key: pack for key, pack in packs.items() if pack[0].untyped_storage().data_ptr() in own}
+
+    def _versions(self) -> list[tuple[int, int]]:
+        """The address and the version of each parameter."""
+        return [
+            (weight.untyped_storage().data_ptr(), 0 if weight.is_inference() else weight._version)
+            for weight in self._model.parameters()
+        ]
 
 
 @contextmanager
@@ -39,8 +63,9 @@ def constant_weights(kept: ConstantWeights | None = None) -> Iterator[None]:
     """Inference mode, in which `linear` packs each matrix once. The caller must not change weights in the block.
 
     On a CPU this is 1.4 to 1.6 times as fast for a batch of single steps. A row has the same bits whether 1 or 500 rows
-    are computed at once, unlike with PyTorch's default product. Changed weights cannot be detected by tensor versions,
-    since PyTorch's fused optimizers do not increment them. A block within another one uses its packed matrices.
+    are computed at once, unlike with PyTorch's default product. Nothing is kept after the block unless `kept` is given,
+    since PyTorch's fused optimizers do not increment tensor versions. A block within another one uses its packed
+    matrices.
 
     Args:
         kept: packed weights of earlier blocks, to which this one adds its own.
@@ -56,7 +81,7 @@ def constant_weights(kept: ConstantWeights | None = None) -> Iterator[None]:
     finally:
         _packs.reset(token)
         if kept is not None:
-            kept.keep_parameters()
+            kept.keep(packs)
 
 
 @cache
@@ -81,7 +106,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activatio
         return F.gelu(unpacked, approximate=form) if activation else unpacked
     key = (weight.data_ptr(), weight.shape)
     if key not in packs:
-        packs[key] = weight, torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
+        packs[key] = weight.detach(), torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
     fused = ("gelu", form) if activation else ("none", "")
     return torch.ops.mkldnn._linear_pointwise(x, packs[key][1], bias, fused[0], [], fused[1])
 

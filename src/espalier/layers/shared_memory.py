@@ -35,11 +35,13 @@ class Moves(NamedTuple):
 
     Attributes:
         sources: (sources,) the sources that remain; None if all do.
+        taken: the places of `sources` that were another's; None if buffers are copied, or all sources remain.
         filled: the number of filled slots.
         within: (3, moved) source, new slot and old slot of each slot that moves.
     """
 
     sources: Tensor | None
+    taken: Tensor | None
     filled: int
     within: Tensor | None
 
@@ -81,7 +83,13 @@ class Slots:
         return replace(self, read=read, times=times, time=self.time + 1)
 
     def at(self, time: int) -> Slots:
-        """The slots before the step at `time`."""
+        """The slots before the step at `time`.
+
+        Raises:
+            ValueError: the next step is another one.
+        """
+        if time not in (self.time, self.time + 1):
+            raise ValueError(f"a step at place {time} of prefixes that share slots, after place {self.time}")
         return self if time == self.time else self.after
 
     def select(self, index: Tensor) -> tuple[Slots, Moves]:
@@ -90,9 +98,13 @@ class Slots:
         owners = memory_rows(index, sources * prefixes, sources)
         rows = sources if owners is None else len(owners)
         read = self.read.flatten(0, 1).index_select(0, index).view(rows, len(index) // max(1, rows), filled)
-        times = self.times if owners is None else self.times.index_select(0, owners)
+        times, taken = self.times, None
+        if owners is not None:
+            times = times.index_select(0, owners)
+            if rows <= sources:
+                taken = (owners != torch.arange(rows, device=owners.device)).nonzero()[:, 0]
         if not rows or filled < self.full:
-            return replace(self, read=read, times=times), Moves(owners, filled, None)
+            return replace(self, read=read, times=times), Moves(owners, taken, filled, None)
         # Slots that are read fill the first places: those that lie behind them move to unread ones.
         live = read.any(1)
         size = int(live.sum(1).amax())
@@ -102,19 +114,19 @@ class Slots:
         times = times.clone()
         read[source, :, to], times[source, to] = read[source, :, place], times[source, place]
         slots = replace(self, read=read[:, :, :size], times=times[:, :size], full=size + size // 2 + 32)
-        return slots, Moves(owners, filled, torch.stack([source, to, place]))
+        return slots, Moves(owners, taken, filled, torch.stack([source, to, place]))
 
     def of_prefixes(self, x: Tensor) -> Tensor:
         """(sources * prefixes, heads, 1, width) to (sources, heads, prefixes, width)."""
         return x.unflatten(0, self.read.shape[:2]).squeeze(3).transpose(1, 2)
 
     def at_slots(self, x: Tensor) -> Tensor:
-        """Values for the places of each prefix, (sources * prefixes, heads, 1, places), for its slots.
+        """Values for the places of each prefix, broadcastable to (sources * prefixes, heads, 1, `time`), for its slots.
 
         Returns:
             (sources, heads, prefixes, slots); those of slots that a prefix has not read are meaningless.
         """
-        x = self.of_prefixes(x)
+        x = self.of_prefixes(x.expand(self.read.shape[:2].numel(), -1, -1, self.time))
         return x.gather(3, self.times[:, None, None].expand(-1, *x.shape[1:3], -1))
 
 
@@ -176,7 +188,7 @@ class Past:
         return KeyValues(self.keys[:, :, :end], self.values[:, :, :end])
 
     def select(self, index: Tensor, time: int) -> Past:
-        """The rows `index`, in that order, as copies of their `time` places, without gradients."""
+        """The prefixes `index`, which share no slots, in that order, as copies of `time` places, without gradients."""
         filled = _filled(time, self.window)
         keys, values = (_selected(buffer, index, filled) for buffer in (self.keys, self.values))
         return replace(self, keys=keys, values=values)
@@ -191,8 +203,13 @@ def select_pasts(pasts: Sequence[Past], index: Tensor, time: int) -> list[Past]:
     """The prefixes `index`, in that order, of the pasts of all layers after `time` places.
 
     Shared pasts keep their buffers, so the pasts before the selection must not be used any more.
+
+    Raises:
+        ValueError: the layers have different windows.
     """
     first = pasts[0]
+    if any(past.window != first.window for past in pasts):
+        raise ValueError("layers of different windows have no slots in common: select those of each window")
     if first.slots is not None:
         slots, moves = first.slots.at(time).select(index)
         return [past.moved(slots, moves) for past in pasts]
@@ -237,13 +254,12 @@ def _selected(buffer: Tensor, index: Tensor, filled: int) -> Tensor:
 
 @torch.no_grad()
 def _moved(buffer: Tensor, moves: Moves) -> Tensor:
-    sources, filled, within = moves
-    if sources is not None and len(sources) > len(buffer):
+    sources, taken, filled, within = moves
+    if sources is not None and taken is None:
         buffer = _selected(buffer, sources, filled)
-    elif sources is not None:
-        to = (sources != torch.arange(len(sources), device=sources.device)).nonzero()[:, 0]
+    elif sources is not None and taken is not None:
         part = buffer.transpose(1, 2)[:, :filled]
-        part.index_copy_(0, to, part.index_select(0, sources[to]))
+        part.index_copy_(0, taken, part.index_select(0, sources[taken]))
         buffer = buffer[: len(sources)]
     if within is not None:
         source, to, place = within

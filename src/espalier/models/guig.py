@@ -116,7 +116,7 @@ class DecoderBlock(nn.Module):
 
 @dataclass
 class GuiGState:
-    """A batch of prefixes of length `time`. A memory has one row per source, shared by its `beams` prefixes."""
+    """A batch of prefixes of length `time`. A memory has one row per source, shared by its prefixes."""
 
     time: int
     memories: list[list[Memory]]

@@ -89,7 +89,7 @@ class SongNetLayer(nn.Module):
 class SongNetState:
     """A batch of prefixes of length `time`.
 
-    `symbols`, `last`, `memory` and `memory_bias` have one row for each frame, shared by its `beams` prefixes.
+    `symbols`, `last`, `memory` and `memory_bias` have one row for each frame, shared by its prefixes.
     """
 
     time: int
