@@ -165,6 +165,19 @@ def test_slots_that_no_prefix_reads_are_given_up() -> None:
     assert slots is not None and 200 <= slots.read.shape[2] <= 200 + 200 // 2 + 32
 
 
+@pytest.mark.parametrize("beam", [1, 4, 7])
+def test_buffers_have_room_for_two_slots_of_each_prefix_and_step_at_most(beam: int) -> None:
+    """As `decoding.memory` counts: also where no prefixes have a place in common, so none is given up."""
+    layer, x = attention(), torch.randn(beam, 1, WIDTH)
+    with torch.inference_mode(), shared_pasts():
+        (past,) = select_pasts([layer.empty(1, 2, x)], torch.zeros(beam, dtype=torch.long), 0)
+        for time in range(150):
+            layer.step(x, past, time)
+            (past,) = select_pasts([past], torch.arange(beam), time + 1)
+            assert past.keys.shape[2] <= max(32, 2 * beam * (time + 1))
+            assert past.slots is not None and past.slots.read.shape[2] == beam * (time + 1)
+
+
 def test_all_layers_have_the_same_slots() -> None:
     layer, x = attention(), torch.randn(2 * BEAM, 1, WIDTH)
     with shared_pasts():

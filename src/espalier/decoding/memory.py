@@ -13,8 +13,9 @@ from espalier.io.errors import ConfigError
 _FLOAT: Final = 4
 #: The copies of a prefix's log-probabilities: the model's, masked, padded, and gathered.
 _SCORES: Final = 4
-#: The numbers in a Transformer's state for each layer, place and unit of width: keys and values of the text and of its
-#: source, and their copies and reserves while hypotheses are selected.
+#: The numbers in a Transformer's state for each layer, place and unit of width: keys and values of the source, 2, and
+#: of the text, whose buffers have at most 2 x beam slots for each step, 4, and 2 more while they grow. The rest is for
+#: steps: in beam search each prefix has a mask over the slots of all, of beam x length numbers.
 _STATE: Final = 12
 #: For each group of children that may be chosen next: scores, words, whether it ends, and what `Opened` holds of it.
 _GROUP: Final = 128
@@ -23,7 +24,7 @@ _GROUP: Final = 128
 def chain_bytes(model: object, length: int) -> int:
     """Bytes that one prefix of a chain takes: 4 x (4 x vocabulary + 12 x layers x width x length).
 
-    The second term is exact for a Transformer and an upper bound for other models.
+    The second term is an upper bound, unless the beam is several times as wide as the layers together.
 
     Args:
         model: a size that its settings lack counts as 0.
