@@ -61,7 +61,12 @@ class Task:
         return [[(place, seed, rank, book) for rank in range(found)] for place, seed in pairs]
 
 
-SYSTEM: Any = SimpleNamespace(name="tiny", model=None, view="view", device="cpu")
+def decode(task: Any, batch: Any, decoder: Any, seeds: Sequence[int], **given: Any) -> list[list[Any]]:
+    answers: list[list[Any]] = task.generate(None, batch, decoder, seeds, **given)
+    return answers
+
+
+SYSTEM: Any = SimpleNamespace(name="tiny", view="view", device="cpu", decode=decode)
 JOBS = [Job(4), Job(9)]
 
 
