@@ -16,14 +16,11 @@ Begin = Callable[[], Masks]
 Compile = Callable[[str], Begin]
 
 
-def llguidance_masks(tokenizer: Any) -> Compile:
-    """Of an `LLTokenizer`; grammars are Lark's. Large classes of characters need higher limits than there are."""
+def llguidance_masks(tokenizer: Any, limits: Any = None) -> Compile:
+    """Of an `LLTokenizer`; grammars are Lark's. `limits` are `LLParserLimits`; None means the library's own."""
     import llguidance.numpy
-    from llguidance import LLMatcher, LLParserLimits
+    from llguidance import LLMatcher
 
-    limits = LLParserLimits(
-        initial_lexer_fuel=10**9, step_lexer_fuel=10**9, max_lexer_states=10**7, step_max_items=10**7
-    )
     bits = llguidance.numpy.allocate_token_bitmask(1, tokenizer.vocab_size)
 
     def compiled(grammar: str) -> Begin:

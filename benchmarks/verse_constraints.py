@@ -106,7 +106,7 @@ def ours(rule: RhymeConstraint, batch: VerseBatch) -> Begin:
 
 
 def of_llguidance(spelled: list[bytes]) -> Callable[[str], Begin]:
-    from llguidance import LLTokenizer, TokenizerWrapper
+    from llguidance import LLParserLimits, LLTokenizer, TokenizerWrapper
 
     class Tokenizer:
         eos_token_id, bos_token_id, special_token_ids, tokens = EOS, BOS, [*range(SEP)], spelled
@@ -114,7 +114,11 @@ def of_llguidance(spelled: list[bytes]) -> Callable[[str], Begin]:
         def __call__(self, text: str) -> list[int]:
             return [spelled.index(character.encode()) for character in text]
 
-    return llguidance_masks(LLTokenizer(TokenizerWrapper(Tokenizer())))
+    # Free rhyme groups are large classes of characters, which need higher limits than the library's own.
+    limits = LLParserLimits(
+        initial_lexer_fuel=10**9, step_lexer_fuel=10**9, max_lexer_states=10**7, step_max_items=10**7
+    )
+    return llguidance_masks(LLTokenizer(TokenizerWrapper(Tokenizer())), limits)
 
 
 def of_xgrammar(spelled: list[bytes]) -> Callable[[str], Begin]:
