@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training"))  # each_system
 
 END, BEGIN = 0, 1
 

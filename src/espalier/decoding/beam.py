@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from espalier.datasets.batch import Batch
@@ -13,7 +14,7 @@ from espalier.datasets.encoding import Vocabulary
 from espalier.decoding.constraints.constraint import Constrained, Constraint
 from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.layers.linear import constant_weights
-from espalier.layers.shared_memory import shared_pasts
+from espalier.layers.shared_memory import all_sources, shared_pasts
 from espalier.models.contract import ChainModel, State
 
 Batch_ = TypeVar("Batch_", bound=Batch)
@@ -21,7 +22,9 @@ State_ = TypeVar("State_", bound=State)
 Rule_ = TypeVar("Rule_", bound=State)
 
 #: The tokens of a chunk in `best_sums`.
-CHUNK = 64
+CHUNK: Final = 64
+#: The steps between two questions of the host to a device that computes ahead of it.
+STEPS: Final = 16
 
 
 @dataclass(frozen=True)
@@ -70,38 +73,50 @@ def beam_search(
         with shared_pasts():
             state = start.select(first)
         rule = start_rule.select(first) if start_rule else None
+        finished = _Finished.start(len(rows), wanted, max_ids, length_power, batch.device)
         open_ = _Open.start(len(rows), beam, begin, batch.device)
-        finished: list[list[Hypothesis]] = [[] for _ in rows]
+        ends = torch.full((1,), end, device=batch.device)
         for length in range(1, max_ids + 1):
             scores, state = model.step(open_.last.flatten(), state)
             if rule:
                 scores = rule.masked(scores)
             if length <= min_ids:
-                scores = scores.index_fill(1, torch.tensor([end], device=scores.device), -torch.inf)
+                scores = scores.index_fill(1, ends, -torch.inf)
             # At most `beam` of the 2 x beam candidates are end marks, one for each open sequence.
             sums, parent, token = best_sums(open_.scores, scores, 2 * beam)
             ending = (token == end) | (length == max_ids)
-            open_.collect(finished, sums, parent, token, ending, beam, length, end, length_power)
+            ended = sums.masked_fill(~ending, -torch.inf)[:, :beam]
+            if batch.device.type != "cpu" or (ended > -torch.inf).any():
+                finished.add(open_.rows, ended, open_.paths(parent[:, :beam], token[:, :beam]))
+            if length == max_ids:
+                break
             # Candidates that do not end come first.
             order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
             sums, parent, token = (part.gather(1, order) for part in (sums, parent, token))
             sums = sums.masked_fill(ending.gather(1, order), -torch.inf)
-            keep = open_.undone(finished, sums, wanted, max_ids, length_power)
-            if not keep.any():
-                break
-            kept = _without_holes(keep)
-            open_ = open_.advance(kept, sums, parent, token)
-            index = (kept[:, None] * beam + parent[kept]).flatten()
-            state = state.select(index)
+            kept = None
+            if may_ask(batch.device, length):
+                undone = finished.undone(open_.rows, sums)
+                if not undone.any():
+                    break
+                kept = None if undone.all() else _without_holes(undone)
+            open_, index = open_.advance(kept, sums, parent, token)
+            with all_sources(kept is None):
+                state = state.select(index)
             if rule:
                 rule = rule.select(index).advance(open_.last.flatten())
-        return [sorted(row, key=lambda hypothesis: -hypothesis.score)[:wanted] for row in finished]
+        return finished.hypotheses(end)
 
     parts = row_parts(len(batch), batch.device, beam=beam, each=chain_bytes(model, max_ids))
     with constant_weights():
         start = model.start(batch)
         start_rule = Constrained(constraint, constraint.start(batch)) if constraint else None
         return [row for part in parts for row in search(part)]
+
+
+def may_ask(device: torch.device, step: int) -> bool:
+    """Whether the host may read a value of a device after a step, for which it waits. A CPU never computes ahead."""
+    return device.type == "cpu" or step % STEPS == 0
 
 
 def best_sums(past: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -143,9 +158,14 @@ def _without_holes(keep: Tensor) -> Tensor:
 
 @dataclass
 class _Open:
-    """The open sequences of the unfinished rows, (rows, beam) each; `tokens` is (rows, beam, time)."""
+    """The open sequences of the unfinished rows, (rows, beam) each; `tokens` is (rows, beam, time).
 
-    rows: list[int]
+    Attributes:
+        rows: (rows,) their indices in the batch.
+        last: the last token, or the first.
+    """
+
+    rows: Tensor
     scores: Tensor
     last: Tensor
     tokens: Tensor
@@ -155,49 +175,81 @@ class _Open:
         scores = torch.full((count, beam), -torch.inf, device=device)
         scores[:, 0] = 0.0  # all beams start with the same prefix, so only one is expanded
         tokens = torch.zeros(count, beam, 0, dtype=torch.long, device=device)
-        return cls(list(range(count)), scores, torch.full((count, beam), begin, device=device), tokens)
+        return cls(torch.arange(count, device=device), scores, torch.full((count, beam), begin, device=device), tokens)
 
-    def collect(
-        self,
-        finished: list[list[Hypothesis]],
-        best: Tensor,
-        parent: Tensor,
-        token: Tensor,
-        ending: Tensor,
-        beam: int,
-        length: int,
-        end: int,
-        power: float,
-    ) -> None:
-        """Move candidates that end, among the best `beam`, to the finished sequences."""
-        good = ending & (best > -torch.inf)
-        good[:, beam:] = False
-        rows, places = good.nonzero().unbind(1)
-        if not len(rows):
-            return
-        paths = torch.cat([self.tokens[rows, parent[rows, places]], token[rows, places, None]], dim=1).tolist()
-        for row, tokens, value in zip(rows.tolist(), paths, best[rows, places].tolist(), strict=True):
-            if tokens[-1] == end:
-                tokens.pop()
-            finished[self.rows[row]].append(Hypothesis(tokens, value, value / length**power))
-
-    def undone(self, finished: list[list[Hypothesis]], sums: Tensor, wanted: int, max_ids: int, power: float) -> Tensor:
-        """(rows,) bool: whether an open sequence can still enter the best `wanted` of its row."""
-        # Log-probabilities do not rise: the final score of an open sequence is at most its own / max_ids**power.
-        largest = sums.amax(1)
-        bound = largest / max_ids**power
-        scores = [_score_to_beat(finished[row], wanted) for row in self.rows]
-        return (largest > -torch.inf) & (bound > torch.tensor(scores, dtype=bound.dtype, device=bound.device))
-
-    def advance(self, kept: Tensor, sums: Tensor, parent: Tensor, token: Tensor) -> _Open:
-        """Extend the rows `kept` by one token."""
+    def paths(self, parent: Tensor, token: Tensor) -> Tensor:
+        """(rows, n, time + 1) the sequences `parent`, (rows, n), and a token for each."""
         path = self.tokens.gather(1, parent[..., None].expand(-1, -1, self.tokens.shape[2]))
-        tokens = torch.cat([path, token[..., None]], dim=2)[kept]
-        return _Open([self.rows[row] for row in kept.tolist()], sums[kept], token[kept], tokens)
+        return torch.cat([path, token[..., None]], dim=2)
+
+    def advance(self, kept: Tensor | None, sums: Tensor, parent: Tensor, token: Tensor) -> tuple[_Open, Tensor]:
+        """Extend sequences by one token.
+
+        Args:
+            kept: the rows that go on; None for all.
+
+        Returns:
+            The longer sequences; their indices among all open sequences.
+        """
+        rows, beam = self.scores.shape
+        first = beam * torch.arange(rows, device=parent.device)[:, None]
+        parts = (self.rows, sums, token, self.paths(parent, token), first + parent)
+        rows_, scores, last, tokens, index = parts if kept is None else (part[kept] for part in parts)
+        return _Open(rows_, scores, last, tokens), index.flatten()
 
 
-def _score_to_beat(finished: list[Hypothesis], wanted: int) -> float:
-    """The score of the last of the best `wanted` hypotheses; -inf if there are fewer."""
-    if len(finished) < wanted:
-        return -float("inf")
-    return sorted((hypothesis.score for hypothesis in finished), reverse=True)[wanted - 1]
+@dataclass
+class _Finished:
+    """The best finished sequences of each row, the best first, (rows, wanted) each. Padding has the score -inf.
+
+    Attributes:
+        power: the length power.
+        sums: log-probabilities, float64, as scores are.
+        tokens: (rows, wanted, longest), -1 after the end.
+    """
+
+    power: float
+    sums: Tensor
+    scores: Tensor
+    tokens: Tensor
+
+    @classmethod
+    def start(cls, rows: int, wanted: int, longest: int, power: float, device: torch.device) -> _Finished:
+        scores = torch.full((rows, wanted), -torch.inf, dtype=torch.float64, device=device)
+        tokens = torch.full((rows, wanted, longest), -1, device=device)
+        return cls(power, scores.clone(), scores, tokens)
+
+    def add(self, rows: Tensor, sums: Tensor, tokens: Tensor) -> None:
+        """Add sequences that have ended.
+
+        Args:
+            rows: (n,) their rows.
+            sums: (n, sequences) log-probabilities; -inf for a sequence that has not ended.
+            tokens: (n, sequences, length).
+        """
+        length, longest, sums = tokens.shape[2], self.tokens.shape[2], sums.double()
+        scores = torch.cat([self.scores[rows], sums / length**self.power], dim=1)
+        # Of equal scores the first one that was found is the better one.
+        scores, order = (part[:, : self.scores.shape[1]] for part in scores.sort(dim=1, descending=True, stable=True))
+        every = torch.cat([self.tokens[rows], F.pad(tokens, (0, longest - length), value=-1)], dim=1)
+        self.sums[rows] = torch.cat([self.sums[rows], sums], dim=1).gather(1, order)
+        self.tokens[rows] = every.gather(1, order[..., None].expand(-1, -1, longest))
+        self.scores[rows] = scores
+
+    def undone(self, rows: Tensor, sums: Tensor) -> Tensor:
+        """(rows,) bool: whether an open sequence, of log-probability `sums`, can still become one of the best."""
+        # Log-probabilities do not rise: the final score of an open sequence is at most its own / longest**power.
+        largest = sums.amax(1)
+        bound = largest / self.tokens.shape[2] ** self.power
+        return (largest > -torch.inf) & (bound > self.scores[rows, -1].to(bound.dtype))
+
+    def hypotheses(self, end: int) -> list[list[Hypothesis]]:
+        """The sequences, without their end marks."""
+        return [
+            [
+                Hypothesis([token for token in tokens if token not in (end, -1)], value, score)
+                for value, score, tokens in zip(*row, strict=True)
+                if score > -torch.inf
+            ]
+            for row in zip(self.sums.tolist(), self.scores.tolist(), self.tokens.tolist(), strict=True)
+        ]

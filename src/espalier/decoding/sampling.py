@@ -1,6 +1,9 @@
 """Top-k sampling (Fan et al. 2018) in batches; each sequence has its own seed."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import torch
@@ -8,7 +11,7 @@ from torch import Tensor
 
 from espalier.datasets.batch import Batch
 from espalier.datasets.encoding import Vocabulary
-from espalier.decoding.beam import Hypothesis
+from espalier.decoding.beam import Hypothesis, may_ask
 from espalier.decoding.constraints.constraint import REMEDY, Constrained, Constraint
 from espalier.decoding.memory import chain_bytes, row_parts
 from espalier.io.errors import ConfigError
@@ -74,10 +77,9 @@ def hypotheses(
         ConfigError: one sequence does not fit into memory, or no next token has a probability.
     """
     device = batch.device
-    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-    uniforms = torch.stack([torch.rand(max_ids, generator=own, dtype=torch.float64) for own in generators]).to(device)
-    written = torch.full((len(seeds), max_ids), end, device=device)
-    sums, each = torch.zeros(len(seeds), device=device), len(seeds) // max(1, len(batch))
+    uniforms = _uniforms(seeds, max_ids).to(device)
+    drawn = _Drawn.start(len(seeds), max_ids, end, device)
+    each = len(seeds) // max(1, len(batch))
 
     def write(rows: Tensor, state: State_, rule: Constrained[Rule_] | None) -> None:
         tokens = torch.full_like(rows, begin)
@@ -86,19 +88,22 @@ def hypotheses(
             scores, state = model.step(tokens, state)
             if rule:
                 scores = rule.masked(scores)
-            tokens = _draw(scores, uniforms[rows, step], top_k, temperature)
+            tokens, possible = _draw(scores, uniforms[rows, step], top_k, temperature)
             if rule:
                 rule = rule.advance(tokens)
-            written[rows, step] = tokens
-            sums[rows] += scores.gather(1, tokens[:, None])[:, 0].where(going, 0.0)
-            is_open = tokens != end
-            going &= is_open
-            open_count = int(is_open.sum())
-            if not open_count:
+            drawn.tokens[rows, step] = tokens
+            drawn.sums[rows] += scores.gather(1, tokens[:, None])[:, 0].where(going, 0.0)
+            drawn.possible[rows] &= possible | ~going
+            going &= tokens != end
+            if not may_ask(device, step + 1):
+                continue
+            drawn.check()
+            count = int(going.sum())
+            if not count:
                 break
             # Finished sequences are dropped when the saved computation outweighs the copying.
-            if open_count <= 0.9 * len(rows):
-                index = is_open.nonzero()[:, 0]
+            if count <= 0.9 * len(rows):
+                index = going.nonzero()[:, 0]
                 rows, tokens, going, state = rows[index], tokens[index], going[index], state.select(index)
                 rule = rule.select(index) if rule else None
 
@@ -109,24 +114,65 @@ def hypotheses(
         for part in parts:
             own = part // each
             write(part, state.select(own), rule.select(own) if rule else None)
-    rows = [row[: row.index(end)] if end in row else row for row in written.tolist()]
-    # As in beam search, the end counts, which a sequence of the largest length may lack.
-    lengths = [min(len(row) + 1, max_ids) for row in rows]
-    return [
-        Hypothesis(row, value, value / length**length_power)
-        for row, length, value in zip(rows, lengths, sums.tolist(), strict=True)
-    ]
+    return drawn.hypotheses(length_power)
 
 
-def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> Tensor:
-    """Draw (batch,) tokens from (batch, vocabulary) log-probabilities by (batch,) uniforms and inverse sampling."""
+def _uniforms(seeds: Sequence[int], steps: int) -> Tensor:
+    """(sequences, steps) float64 numbers from 0 to 1."""
+    generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+    return torch.stack([torch.rand(steps, generator=own, dtype=torch.float64) for own in generators])
+
+
+@dataclass
+class _Drawn:
+    """The sequences so far, (sequences, longest) tokens.
+
+    Attributes:
+        end: the id after the last token.
+        sums: (sequences,) log-probabilities.
+        possible: (sequences,) False for a sequence to which no token could be added.
+    """
+
+    end: int
+    tokens: Tensor
+    sums: Tensor
+    possible: Tensor
+
+    @classmethod
+    def start(cls, count: int, longest: int, end: int, device: torch.device) -> _Drawn:
+        tokens = torch.full((count, longest), end, device=device)
+        sums = torch.zeros(count, device=device)
+        return cls(end, tokens, sums, torch.ones_like(sums, dtype=torch.bool))
+
+    def check(self) -> None:
+        """Raise ConfigError if there was no token for a sequence."""
+        if not bool(self.possible.all()):
+            what = "no next token has a probability: the constraint forbids all, or the model's scores are no numbers"
+            raise ConfigError(what, where="sampling", remedy=REMEDY)
+
+    def hypotheses(self, length_power: float) -> list[Hypothesis]:
+        """The sequences, without their end marks."""
+        self.check()
+        longest = self.tokens.shape[1]
+        rows = [row[: row.index(self.end)] if self.end in row else row for row in self.tokens.tolist()]
+        # As in beam search, the end counts, which a sequence of the largest length may lack.
+        lengths = [min(len(row) + 1, longest) for row in rows]
+        return [
+            Hypothesis(row, value, value / length**length_power)
+            for row, length, value in zip(rows, lengths, self.sums.tolist(), strict=True)
+        ]
+
+
+def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> tuple[Tensor, Tensor]:
+    """Draw (batch,) tokens from (batch, vocabulary) log-probabilities by (batch,) uniforms and inverse sampling.
+
+    Returns:
+        The tokens; (batch,) False where no token has a probability.
+    """
     values, candidates = scores.topk(min(top_k, scores.shape[1]), dim=1)
-    possible = (values > -torch.inf).sum(1) - 1
-    if bool((possible < 0).any()):
-        what = "no next token has a probability: the constraint forbids all, or the model's scores are no numbers"
-        raise ConfigError(what, where="sampling", remedy=REMEDY)
+    last = (values > -torch.inf).sum(1) - 1
     if top_k == 1:
-        return candidates[:, 0]
+        return candidates[:, 0], last >= 0
     mass = torch.softmax(values.double() / temperature, dim=1).cumsum(1)
-    place = (mass < uniform[:, None] * mass[:, -1:]).sum(1)
-    return candidates.gather(1, place.minimum(possible)[:, None])[:, 0]
+    place = (mass < uniform[:, None] * mass[:, -1:]).sum(1).minimum(last).clamp(min=0)
+    return candidates.gather(1, place[:, None])[:, 0], last >= 0

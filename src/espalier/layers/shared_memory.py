@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 _sharing: ContextVar[bool] = ContextVar("sharing", default=False)
+_all: ContextVar[bool] = ContextVar("all", default=False)
 
 
 @contextmanager
@@ -28,6 +29,19 @@ def shared_pasts() -> Iterator[None]:
         yield
     finally:
         _sharing.reset(token)
+
+
+@contextmanager
+def all_sources(known: bool) -> Iterator[None]:
+    """In this block a selection leaves the prefixes of each source together, and no source out, if that is `known`.
+
+    Nothing is looked up then, for which the host would have to wait for a device.
+    """
+    token = _all.set(known)
+    try:
+        yield
+    finally:
+        _all.reset(token)
 
 
 class Moves(NamedTuple):
@@ -103,7 +117,7 @@ class Slots:
             times = times.index_select(0, owners)
             if rows <= sources:
                 taken = (owners != torch.arange(rows, device=owners.device)).nonzero()[:, 0]
-        if not rows or filled < self.full:
+        if not rows or filled < self.full or (_all.get() and index.device.type != "cpu"):
             return replace(self, read=read, times=times), Moves(owners, taken, filled, None)
         # Slots that are read fill the first places: those that lie behind them move to unread ones.
         live = read.any(1)
@@ -269,7 +283,7 @@ def _moved(buffer: Tensor, moves: Moves) -> Tensor:
 
 
 def memory_rows(index: Tensor, prefixes: int, sources: int) -> Tensor | None:
-    """The rows of memory for a selection of prefixes; None if all rows stay in their order.
+    """The rows of memory for a selection of prefixes; None if all rows stay in their order, as with `all_sources`.
 
     A memory has one row for each source, shared by equally many consecutive prefixes. If the selection preserves this,
     the new memory has one row per source, else one per prefix.
@@ -281,6 +295,8 @@ def memory_rows(index: Tensor, prefixes: int, sources: int) -> Tensor | None:
     Returns:
         (rows,) indices of the memory's rows.
     """
+    if _all.get() and len(index) == prefixes:
+        return None
     owner = index // max(1, prefixes // max(1, sources))
     owners, counts = torch.unique_consecutive(owner, return_counts=True)
     if len(counts) and not bool((counts == counts[0]).all()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,14 +17,20 @@ from espalier.verse.sounds import Sounds
 
 @dataclass
 class MaximumLengthState:
-    """The current place of a batch of prefixes, and the length of each prefix's frame, (prefixes,)."""
+    """The current place of a batch of prefixes.
+
+    Attributes:
+        longest: (prefixes,) the largest length of each, without the end mark.
+        bias: (2, text size) 0 for what is allowed, -inf for others: before the largest length, and at it.
+    """
 
     time: int
-    lengths: Tensor
+    longest: Tensor
+    bias: Tensor
 
     def select(self, index: Tensor) -> MaximumLengthState:
         """The rows `index`."""
-        return MaximumLengthState(self.time, self.lengths[index])
+        return replace(self, longest=self.longest[index])
 
 
 class MaximumLength:
@@ -31,20 +38,18 @@ class MaximumLength:
 
     def __init__(self, vocabulary: VerseVocabulary, slack: int) -> None:
         self.slack = slack
-        self.free = torch.ones(vocabulary.text_size, dtype=torch.bool)
-        self.free[[PAD, UNK, BOS]] = False
-        self.end = torch.zeros(vocabulary.text_size, dtype=torch.bool)
-        self.end[EOS] = True
+        allowed = np.zeros((2, vocabulary.text_size), dtype=np.bool_)
+        allowed[0], allowed[:, EOS] = True, True
+        allowed[0, [PAD, UNK, BOS]] = False
+        self.bias = as_bias(allowed)
 
     def start(self, batch: VerseBatch) -> MaximumLengthState:
         """The state at the first place of all frames."""
-        return MaximumLengthState(0, (batch.c != PAD).sum(1) - 1)
+        return MaximumLengthState(0, (batch.c != PAD).sum(1) - 1 + self.slack, self.bias.to(batch.device))
 
     def mask(self, state: MaximumLengthState) -> Tensor:
         """Allow any word, mark, separator or EOS; at the largest length only EOS."""
-        over = state.time >= state.lengths + self.slack
-        free = self.free.to(over.device).expand(len(over), -1)
-        return torch.where(over[:, None], self.end.to(over.device), free) if bool(over.any()) else free
+        return state.bias.index_select(0, (state.time >= state.longest).long())
 
     def advance(self, tokens: Tensor, state: MaximumLengthState) -> MaximumLengthState:
         """The state at the next place."""
