@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.part import present_part
+from espalier.layers.device import on_host
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.shared_memory import KeyValues, Past
@@ -150,7 +151,7 @@ def dot_product_attention(
     (`benchmarks/attention_precision.py`). If several processes share a batch, dropout is `layers.dropout` on every
     device.
     """
-    if query.device.type != "cpu" and not (dropout_p and present_part()):
+    if not on_host(query) and not (dropout_p and present_part()):
         return F.scaled_dot_product_attention(query, key, value, bias, dropout_p, causal)
     dtype = query.dtype
     with torch.autocast("cpu", enabled=False):
@@ -181,7 +182,7 @@ def factored_attention(
         return dot_product_attention(query, key, value, _biased(scores, bias, causal), dropout_p)
     dtype = query.dtype
     with torch.autocast("cpu", enabled=False):
-        if query.device.type == "cpu":  # as in `dot_product_attention`
+        if on_host(query):  # as in `dot_product_attention`
             query, key, value = (_float32(part) for part in (query, key, value))
         weights = _biased(_scores(query, key), bias, causal).softmax(-1) * factors.values
         mixed = dropout(weights, dropout_p) @ value
@@ -217,4 +218,4 @@ def padding_bias(real: Tensor) -> Tensor | None:
 
     On a CPU None, which is faster, if there is no padding; another device would have to be waited for.
     """
-    return None if real.device.type == "cpu" and bool(real.all()) else real[:, None, None, :]
+    return None if on_host(real) and bool(real.all()) else real[:, None, None, :]
