@@ -151,7 +151,7 @@ def dot_product_attention(
     (`benchmarks/attention_precision.py`). If several processes share a batch, dropout is `layers.dropout` on every
     device.
     """
-    if not on_host(query) and not (dropout_p and present_part()):
+    if query.device.type != "cpu" and not (dropout_p and present_part()):
         return F.scaled_dot_product_attention(query, key, value, bias, dropout_p, causal)
     dtype = query.dtype
     with torch.autocast("cpu", enabled=False):
@@ -182,7 +182,7 @@ def factored_attention(
         return dot_product_attention(query, key, value, _biased(scores, bias, causal), dropout_p)
     dtype = query.dtype
     with torch.autocast("cpu", enabled=False):
-        if on_host(query):  # as in `dot_product_attention`
+        if query.device.type == "cpu":  # as in `dot_product_attention`
             query, key, value = (_float32(part) for part in (query, key, value))
         weights = _biased(_scores(query, key), bias, causal).softmax(-1) * factors.values
         mixed = dropout(weights, dropout_p) @ value
