@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -44,6 +45,7 @@ def compiled(model: nn.Module, backend: str | Callable[..., object] = "inductor"
     """
     for constant in (present_part, present_packs):  # None in a training by one process
         torch._dynamo.assume_constant_result(constant)
+    warnings.filterwarnings("ignore", "`torch.jit", DeprecationWarning)  # of modules that the compiler imports
     modules = (torch._dynamo.config, torch.fx.experimental._config, torch._functorch.config)
     dynamo, shapes, functions = (cast("ConfigModule", module) for module in modules)
 
