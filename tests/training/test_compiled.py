@@ -52,6 +52,7 @@ def _no_graphs_of_other_tests() -> None:
 
 def test_all_systems_are_compiled_but_those_with_recurrent_layers() -> None:
     assert {name for name in SYSTEMS if not is_recurrent(system(name).model)} == COMPILED.keys()
+    assert is_recurrent(nn.Sequential(nn.GRUCell(2, 2)))
 
 
 @pytest.mark.parametrize(("name", "half"), [*((name, False) for name in COMPILED), ("C-DNPG", True)])

@@ -27,7 +27,7 @@ GRAPHS = 64
 
 def is_recurrent(model: nn.Module) -> bool:
     """Whether a model has LSTMs or GRUs, which a compiler would unroll anew for each length of a row."""
-    return any(isinstance(module, nn.RNNBase) for module in model.modules())
+    return any(isinstance(module, (nn.RNNBase, nn.RNNCellBase)) for module in model.modules())
 
 
 def compiled(model: nn.Module, backend: str | Callable[..., object] = "inductor") -> Losses:
