@@ -109,7 +109,7 @@ def _adopted(key: str, folder: Path, params: Params) -> list[str]:
         "steps_asked": asked,
         "commit": _commit(folder),
         "weights": weights,
-        **({"processes": there["made_of"]["processes"]} if "processes" in there["made_of"] else {}),
+        **{name: there["made_of"][name] for name in ("processes", "compiled") if name in there["made_of"]},
     }
     with together():
         _copy(folder, layout.model(key), files)

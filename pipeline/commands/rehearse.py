@@ -166,7 +166,12 @@ def _prepared(profile: str, params: Params, place: Path, *, offline: bool, max_t
     (place / layout.CATALOGUE).parent.mkdir(parents=True)
     (place / layout.CATALOGUE).write_text(yaml.safe_dump(catalogue, allow_unicode=True), encoding="utf-8")
     shutil.copyfile(ROOT / layout.VERSIONS, place / layout.VERSIONS)
-    environment = {"ESPALIER_WORKERS": "1", "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
+    # A compiler takes longer than the three steps from which the hours are extrapolated.
+    environment = {
+        "ESPALIER_COMPILE": "0",
+        "ESPALIER_WORKERS": "1",
+        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+    }
     if (mirror := layout.mirror()) is not None:
         environment["ESPALIER_MIRROR"] = str(mirror.resolve())
     if offline:

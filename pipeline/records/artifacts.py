@@ -82,12 +82,13 @@ class Evaluation(BaseModel):
 
 
 class SeedMeasurement(BaseModel):
-    """Measurements of the training with one seed. `processes` are as in `TrainingSummary`."""
+    """Measurements of the training with one seed. `processes` and `compiled` are as in `TrainingSummary`."""
 
     seconds: Finite
     tokens_per_second: Finite
     precision: str
     processes: dict[str, int] = {}
+    compiled: int = 0
 
 
 class Measurement(BaseModel):
@@ -136,14 +137,16 @@ class Measurement(BaseModel):
     def _threads(self) -> str:
         processes = sorted({int(number) for seed in self.seeds.values() for number in seed.processes})
         shared = f"{' and '.join(map(str, processes))} processes, " if processes else ""
-        return f"{shared}{self.threads} thread{'s' if self.threads != 1 else ''}"
+        compiled = ", compiled" if any(seed.compiled for seed in self.seeds.values()) else ""
+        return f"{shared}{self.threads} thread{'s' if self.threads != 1 else ''}{compiled}"
 
 
 class TrainingSummary(BaseModel):
-    """The entry of each seed in `data/models/<model>/training.json`. Some models lack the last seven values.
+    """The entry of each seed in `data/models/<model>/training.json`. Some models lack the last eight values.
 
     Attributes:
         processes: the steps that were made by each number of processes; empty if all were made by one.
+        compiled: the steps that a compiled graph made.
     """
 
     parameters: int
@@ -156,6 +159,7 @@ class TrainingSummary(BaseModel):
     best_step: int | None = None
     best_dev_loss: Finite | None = None
     processes: dict[str, int] = {}
+    compiled: int = 0
 
 
 def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
@@ -288,8 +292,8 @@ def _learned(summary: Mapping[str, Any]) -> dict[str, Any]:
     facts = {name: summary.get(name) for name in ("threads", "tokens", "best_step", "best_dev_loss")}
     history = summary.get("history", [])
     curve = {name: [line[name] for line in history] for name in ("step", "train_loss", "dev_loss")}
-    shared = {"processes": summary["processes"]} if summary.get("processes") else {}
-    return {**facts, **shared, "curve": curve}
+    made_by = {name: summary[name] for name in ("processes", "compiled") if summary.get(name)}
+    return {**facts, **made_by, "curve": curve}
 
 
 def read_training(model: str, folder: Path = Path(), *, place: Path | None = None) -> dict[str, Any]:

@@ -43,6 +43,20 @@ def chunk_rows() -> int:
     return _number("ESPALIER_CHUNK_ROWS", "rows", CHUNK_ROWS)
 
 
+def compiles() -> bool:
+    """Whether training steps are compiled: `ESPALIER_COMPILE` is 1, and not if it is 0 or unset.
+
+    Raises:
+        ConfigError: it is something else.
+    """
+    text = os.environ.get("ESPALIER_COMPILE") or "0"
+    if text not in ("0", "1"):
+        raise ConfigError(
+            f"'{text[:80]}' is neither 0 nor 1", where="ESPALIER_COMPILE", remedy="1 compiles training steps"
+        )
+    return text == "1"
+
+
 def _number(variable: str, of: str, default: int) -> int:
     text = os.environ.get(variable, "")
     if not text:

@@ -40,7 +40,7 @@ from pipeline.graph.stage_inputs import inputs_of, record_of
 from pipeline.params.entries import Model
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_extras, read_split
-from pipeline.records.machine import cores, device, workers
+from pipeline.records.machine import compiles, cores, device, workers
 from pipeline.records.measured import Clock
 from pipeline.records.systems import describe
 
@@ -86,12 +86,12 @@ class Trained:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The reproducible facts, equal for every run with the same threads, precision and processes."""
+        """The reproducible facts, equal for every run with the same threads, precision, processes and compiler."""
         return {
             "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
             "threads": torch.get_num_threads(),
             "precision": self.precision,
-            **_shared(self.progress),
+            **_made_by(self.progress),
             "steps": self.progress.step,
             "tokens": self.progress.tokens,
             "best_step": self.progress.best_step,
@@ -109,7 +109,7 @@ class Trained:
             "seconds": round(self.progress.seconds, 2),
             "tokens_per_second": round(self.progress.tokens_per_second, 1),
             "precision": self.precision,
-            **_shared(self.progress),
+            **_made_by(self.progress),
         }
 
 
@@ -151,7 +151,7 @@ def run(key: str, seed: int | None = None) -> None:
             write_json(folder / "training.json", summaries)
         _write_curve(layout.curve(model.paper, key), results)
     measured = {f"seed{result.seed}": result.measured for result in results}
-    made_of = record_of("train", key) | _shared(*(result.progress for result in results))
+    made_of = record_of("train", key) | _made_by(*(result.progress for result in results))
     facts = {"seeds": measured, "made_of": made_of, "model": files_sha256(layout.model(key))}
     clock.write("train", key, facts)
     layout.provenance(key).unlink(missing_ok=True)  # of a training elsewhere that this one replaces
@@ -164,10 +164,11 @@ def run(key: str, seed: int | None = None) -> None:
         )
 
 
-def _shared(*trainings: Progress) -> dict[str, Any]:
-    """The steps that were made by each number of processes; empty if all were made by one."""
+def _made_by(*trainings: Progress) -> dict[str, Any]:
+    """The steps by each number of processes, unless one made all, and the number of compiled ones, unless it is 0."""
     total = sum((Counter(progress.processes) for progress in trainings), Counter[str]())
-    return {"processes": dict(total)} if {*total} - {"1"} else {}
+    compiled = sum(progress.compiled for progress in trainings)
+    return ({"processes": dict(total)} if {*total} - {"1"} else {}) | ({"compiled": compiled} if compiled else {})
 
 
 def train_seed(key: str, seed: int, show: Show) -> Trained:
@@ -195,7 +196,7 @@ def _trained(key: str, model: Model, seed: int, show: Show) -> Trained:
     progress = loop.train(
         built, splits["train"], splits["dev"], model.training,
         width=model.network.width, seed=seed, scratch=scratch, watch=_watcher(key, seed, show),
-        cpu=os.environ.get("ESPALIER_DEVICE") == "cpu",
+        cpu=os.environ.get("ESPALIER_DEVICE") == "cpu", compiles=compiles(),
     )  # fmt: skip
     asked = model.training.precision
     precision = asked if asked == "tf32" else "bf16" if precision_of(model.training, device()) == "bf16" else "fp32"
@@ -242,6 +243,8 @@ def _watcher(key: str, seed: int, show: Show) -> Callable[[Progress], None]:
         last = progress.history[-1] if progress.history else None
         rate = progress.tokens_per_second
         show(seed, progress.step, rate, last["dev_loss"] if last else math.nan)
+        if progress.step == 1 and compiles() and not progress.compiled:
+            say(f"{key}, seed {seed}: not compiled, since a compiler would unroll its recurrent layers")
         if last and len(progress.history) > written:
             written = len(progress.history)
             line = {"time": round(time.time()), **last, "seconds": round(progress.seconds, 1), "rate": round(rate)}

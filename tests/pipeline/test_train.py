@@ -19,7 +19,7 @@ from pipeline import layout
 from pipeline.graph.written import record
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_measurement, run_settings
-from pipeline.stages.train import _shared
+from pipeline.stages.train import _made_by, _watcher
 
 Cli = Callable[..., Any]
 
@@ -124,10 +124,42 @@ def test_two_processes_train_one_model_with_the_batches_of_one_and_say_so(
     assert refused.startswith("espalier: MASTER_ADDR: set without WORLD_SIZE, RANK, LOCAL_RANK; launch with torchrun")
 
 
-def test_the_steps_of_a_seed_that_one_process_made_count_beside_those_of_a_seed_that_two_shared() -> None:
+def test_the_steps_of_a_seed_that_one_process_made_count_beside_those_of_a_seed_that_two_made_by() -> None:
     alone, together = loop.Progress(processes={"1": 20}), loop.Progress(processes={"2": 15, "1": 5})
-    assert _shared(alone, together) == {"processes": {"1": 25, "2": 15}}
-    assert _shared(alone, alone) == _shared(loop.Progress()) == {}
+    assert _made_by(alone, together) == {"processes": {"1": 25, "2": 15}}
+    assert _made_by(alone, alone) == _made_by(loop.Progress()) == {}
+
+
+def test_compiled_steps_are_counted_in_all_that_a_training_leaves(
+    project: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "compiled", functools.partial(loop.compiled, backend="eager"))
+    monkeypatch.setenv("ESPALIER_COMPILE", "1")
+    assert cli(project, "train", "songnet").status == 0
+    summary, measured = (
+        json.loads((project / path).read_text(encoding="utf-8"))
+        for path in ("data/models/songnet/training.json", "metrics/measured/train/songnet.json")
+    )
+    assert summary["seed1"]["compiled"] == 20
+    assert measured["made_of"]["compiled"] == measured["seeds"]["seed1"]["compiled"] == 20
+    assert "1 thread, compiled, " in str(read_measurement("songnet"))
+    assert run_settings("songnet_free", load_params())["training"]["seed1"]["compiled"] == 20
+    monkeypatch.setenv("ESPALIER_COMPILE", "yes")
+    refused = "espalier: ESPALIER_COMPILE: 'yes' is neither 0 nor 1; 1 compiles training steps"
+    assert told_once(cli(project, "train", "songnet")) == refused
+
+
+def test_a_line_says_once_that_the_steps_of_a_recurrent_model_are_not_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = "x2tree, seed 3: not compiled, since a compiler would unroll its recurrent layers\n"
+    for value, compiled, line in (("1", 0, said), ("1", 1, ""), ("0", 0, "")):
+        monkeypatch.setenv("ESPALIER_COMPILE", value)
+        watch = _watcher("x2tree", 3, lambda *_: None)
+        for step in (1, 2):
+            watch(loop.Progress(step=step, compiled=compiled * step))
+        assert capsys.readouterr().err == line
 
 
 def test_a_model_that_lacks_a_method_is_refused_before_the_first_step(

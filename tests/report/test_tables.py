@@ -88,6 +88,7 @@ def test_a_run_made_elsewhere_with_fewer_steps_is_marked_in_the_table(toy: Print
     assert str(made) == "one GPU, 2.0 h, 4,000 of 10,000 steps, commit 0123456789"
     assert str(Provenance(hardware="one GPU", weights=False)) == "one GPU, without its weights"
     assert str(Provenance(hardware="a node", processes={"8": 900, "16": 100})) == "a node, 8 and 16 processes"
+    assert str(Provenance(hardware="one GPU", compiled=4000, hours=2.0)) == "one GPU, compiled, 2.0 h"
 
 
 def test_a_run_with_all_its_steps_is_marked_as_made_elsewhere_only(toy: Printed, a_run: MakeRun) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -40,6 +39,11 @@ class Batch:
 
     target: Tensor
 
+    def __post_init__(self) -> None:
+        """Begin without known places. A subclass that has this method calls it."""
+        self._places: dict[str, Tensor]
+        object.__setattr__(self, "_places", {})
+
     def to(self, device: torch.device | str) -> Self:
         """The same batch on another device."""
         moved = self.mapped(lambda tensor: tensor.to(device, non_blocking=True))
@@ -68,10 +72,6 @@ class Batch:
     def unpadded(self, x: Tensor, row: str = "target") -> Tensor:
         """(batch, time, ...) to (places, ...): without what stands at the padding of a row."""
         return x.flatten(0, 1).index_select(0, self.places(row))
-
-    @cached_property
-    def _places(self) -> dict[str, Tensor]:
-        return {}
 
     def mapped(self, change: Callable[[Tensor], Tensor]) -> Self:
         """The batch of changed tensors."""

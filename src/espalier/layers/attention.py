@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.part import present_part
+from espalier.layers.device import on_host
 from espalier.layers.dropout import dropout
 from espalier.layers.linear import linear
 from espalier.layers.shared_memory import KeyValues, Past
@@ -217,4 +218,4 @@ def padding_bias(real: Tensor) -> Tensor | None:
 
     On a CPU None, which is faster, if there is no padding; another device would have to be waited for.
     """
-    return None if real.device.type == "cpu" and bool(real.all()) else real[:, None, None, :]
+    return None if on_host(real) and bool(real.all()) else real[:, None, None, :]

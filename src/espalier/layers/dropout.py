@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from espalier.datasets.part import Unit, present_part
+from espalier.layers.device import on_host
 
 #: A place's share of a random word, 16 bits: `rate` is rounded to a multiple of 1 / LEVELS.
 LEVELS = 1 << 16
@@ -32,7 +33,7 @@ def dropout(x: Tensor, rate: float, training: bool = True, *, unit: Unit = "row"
 
 def _dropped(x: Tensor, rate: float) -> Tensor:
     dropped = round(rate * LEVELS)
-    if x.device.type != "cpu" or dropped == LEVELS:
+    if not on_host(x) or dropped == LEVELS:
         return F.dropout(x, rate)
     words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     kept = words.view(torch.int16)[: x.numel()].view(x.shape) >= dropped - LEVELS // 2

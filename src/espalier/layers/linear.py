@@ -100,7 +100,7 @@ def _keep_freed_memory() -> None:
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activation | None = None) -> Tensor:
     """`activation(F.linear(x, weight, bias))`: (..., width in) to (..., width out)."""
     form = "tanh" if activation == "gelu_tanh" else "none"
-    packs = _packs.get()
+    packs = present_packs()
     if packs is None or not _can_pack(x, weight):
         unpacked = F.linear(x, weight, bias)
         return F.gelu(unpacked, approximate=form) if activation else unpacked
@@ -109,6 +109,11 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activatio
         packs[key] = weight.detach(), torch.ops.mkldnn._reorder_linear_weight(weight, _ROWS)
     fused = ("gelu", form) if activation else ("none", "")
     return torch.ops.mkldnn._linear_pointwise(x, packs[key][1], bias, fused[0], [], fused[1])
+
+
+def present_packs() -> Packs | None:
+    """The packed weights of the block of `constant_weights` that this code runs in; None outside."""
+    return _packs.get()
 
 
 def _can_pack(x: Tensor, weight: Tensor) -> bool:

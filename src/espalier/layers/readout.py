@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from espalier.datasets.vocabulary import PAD
+from espalier.layers.device import on_host
 from espalier.layers.linear import linear
 from espalier.layers.options import Smoothing
 
@@ -67,7 +68,7 @@ def readout_loss(
     """
     device, dtype = x.device.type, _precision(x)
     needed = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in (x, weight, bias))
-    size = rows or slice_rows(device, len(x), len(weight))
+    size = rows or slice_rows(x, len(weight))
     with torch.autocast(device, enabled=False):
         return _ReadoutLoss.apply(x, weight, bias, target, _smoothed(smoothing, len(weight), form), dtype, needed, size)
 
@@ -99,14 +100,17 @@ def target_scores(
     Returns:
         Scores that can be differentiated once. Label smoothing uses the mean.
     """
-    dtype, size = _precision(x), rows or slice_rows(x.device.type, len(x), len(weight))
+    dtype, size = _precision(x), rows or slice_rows(x, len(weight))
     with torch.autocast(x.device.type, enabled=False):
         return TargetScores(*_TargetScores.apply(x, weight, bias, target, dtype, size))
 
 
-def slice_rows(device: str, rows: int, words: int) -> int:
+def slice_rows(x: Tensor, words: int) -> int:
     """The rows of a slice: on a CPU `ROWS`, elsewhere as many as have `LOGITS` logits, so that few kernels start."""
-    return ROWS if device == "cpu" else max(1, min(rows, LOGITS // words))
+    if on_host(x):
+        return ROWS
+    rows, most = len(x), LOGITS // words
+    return max(1, rows if rows < most else most)  # `min` of rows would be a part of each later shape of a graph
 
 
 def _precision(x: Tensor) -> torch.dtype:
@@ -152,8 +156,8 @@ class _Slices:
 
     def logits(self) -> Iterator[tuple[slice, Tensor]]:
         """Each slice of the rows, and its (size, words) logits in 32 bits or more, which may be changed in place."""
-        for start in range(0, len(self.rows), self.size):
-            part = slice(start, start + self.size)
+        for number in range(len(self.rows) // self.size):
+            part = slice(number * self.size, (number + 1) * self.size)
             if self.offset is None:
                 torch.mm(self.rows[part], self.matrix.t(), out=self.products)
             else:

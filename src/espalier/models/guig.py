@@ -212,7 +212,7 @@ class GuiG(nn.Module):
             paths = None
             if config.attention == "path":
                 assert isinstance(batch, PathBatch)  # by `GuiGConfig.view`
-                paths = Paths.of(batch.paths[config.reads[0]], rows[0].shape[1])
+                paths = Paths(batch.paths[config.reads[0]], rows[0].shape[1])
             x = self._with_positions(torch.cat(embedded, dim=1), real if len(rows) > 1 else None)
             encoded.append(encode(x, bias, paths))
             biases.append(bias)

@@ -39,6 +39,7 @@ class Provenance:
         hours: wall-clock hours, summed over seeds.
         weights: whether its weights are present.
         processes: the steps that were made by each number of processes; empty if all were made by one.
+        compiled: the steps that a compiled graph made, summed over seeds.
     """
 
     hardware: str = ""
@@ -48,6 +49,7 @@ class Provenance:
     commit: str = ""
     weights: bool = True
     processes: Mapping[str, int] = field(default_factory=dict)
+    compiled: int = 0
 
     @property
     def shortened(self) -> bool:
@@ -59,6 +61,8 @@ class Provenance:
         facts = [self.hardware]
         if self.processes:
             facts.append(f"{' and '.join(sorted(self.processes, key=int))} processes")
+        if self.compiled:
+            facts.append("compiled")
         if self.hours is not None:
             facts.append(f"{self.hours:.1f} h")
         if self.steps is not None:

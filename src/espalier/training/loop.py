@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from espalier.datasets.batch import Batch, IntArray, batch_plan, length_batches
 from espalier.datasets.part import Part, computing
-from espalier.io.errors import DataError, EspalierError
+from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.training.ahead import AHEAD, made_ahead
 from espalier.training.checkpoints import (
     Checkpoint,
@@ -27,6 +27,7 @@ from espalier.training.checkpoints import (
     restore_optimizer,
     save_checkpoint,
 )
+from espalier.training.compiled import Losses, compiled, is_recurrent
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, precision_of, rate_at
 from espalier.training.ranks import joined, own_part, require_gradients, require_rows, require_same
@@ -54,6 +55,7 @@ class Progress:
         step: the optimizer steps so far.
         index: the next batch of `epoch`.
         processes: the steps that were made by each number of processes.
+        compiled: the steps that a compiled graph made.
         stale: number of evaluations since the best one.
         history: losses of each evaluation; equal seeds give equal losses.
         best_loss: the best dev loss; before the first evaluation the largest float, since JSON has no infinity.
@@ -69,6 +71,7 @@ class Progress:
     seconds: float = 0.0
     history: list[dict[str, float | int]] = field(default_factory=list)
     processes: dict[str, int] = field(default_factory=dict)
+    compiled: int = 0
 
     @property
     def tokens_per_second(self) -> float:
@@ -92,6 +95,7 @@ def train(
     watch: Callable[[Progress], None] = lambda progress: None,
     checkpoint_seconds: float = 60.0,
     cpu: bool = False,
+    compiles: bool = False,
 ) -> Progress:
     """Train `model` in place, and load the weights with the best dev loss.
 
@@ -106,10 +110,12 @@ def train(
         watch: called after every step, by the first process of a launch.
         checkpoint_seconds: the time between checkpoints; it does not change the result.
         cpu: train on the CPU even if there is a GPU.
+        compiles: whether steps are compiled (`training.compiled`), unless the model is recurrent. It changes the
+            weights: by rounding, and by other masks of dropout.
 
     Raises:
         DataError: there are no training or no dev examples.
-        ConfigError: the processes of this launch cannot share the training.
+        ConfigError: the processes of this launch cannot share the training, or compile it.
         ArtifactError: they see different checkpoints.
         EspalierError: the loss is not finite.
     """
@@ -125,6 +131,7 @@ def train(
         require_same(progress.step, scratch)
     # One process needs no wrapper, whose import takes 1.5 s.
     wrapped = nn.parallel.DistributedDataParallel(model) if ranks > 1 else model
+    losses = _compiled(model, ranks) if compiles and not is_recurrent(model) else None
     before, started = progress.seconds, time.monotonic()
     saved = started
     while not progress.over(config):
@@ -132,7 +139,9 @@ def train(
         require_rows(plan, ranks)
         make = partial(_own_batch, accelerator, training, plan, [seed, progress.epoch])
         for index, own in made_ahead(make, range(progress.index, len(plan)), AHEAD if on_gpu else 0):
-            running += _step(accelerator, wrapped, optimizer, own, config, rate_at(progress.step + 1, config, width))
+            rate = rate_at(progress.step + 1, config, width)
+            running += _step(accelerator, wrapped, optimizer, own, config, rate, losses)
+            progress.compiled += losses is not None
             progress.step, progress.index = progress.step + 1, index + 1
             progress.tokens += int(training.lengths[plan[index]].sum())
             progress.processes[str(ranks)] = progress.processes.get(str(ranks), 0) + 1
@@ -185,6 +194,13 @@ def _accelerator(config: TrainingConfig, cpu: bool) -> Accelerator:
     return Accelerator(mixed_precision=precision_of(config, device), cpu=device.type == "cpu")
 
 
+def _compiled(model: nn.Module, ranks: int) -> Losses:
+    if ranks > 1:
+        what, remedy = f"{ranks} processes, whose steps are not compiled", "unset it, or train with one process"
+        raise ConfigError(what, where="ESPALIER_COMPILE", remedy=remedy)
+    return compiled(model)
+
+
 def _own_batch(accelerator: Accelerator, training: Examples, plan: list[IntArray], seed: list[int], index: int) -> Own:
     """What this process computes of a batch of the plan, on the host."""
     whole = training.collate(plan[index], np.random.default_rng([*seed, index]))
@@ -193,15 +209,25 @@ def _own_batch(accelerator: Accelerator, training: Examples, plan: list[IntArray
 
 
 def _step(
-    accelerator: Accelerator, model: nn.Module, optimizer: Optimizer, own: Own, config: TrainingConfig, rate: float
+    accelerator: Accelerator,
+    model: nn.Module,
+    optimizer: Optimizer,
+    own: Own,
+    config: TrainingConfig,
+    rate: float,
+    losses: Losses | None = None,
 ) -> Tensor:
-    """One update. Returns (2,): the loss of the whole batch, and its number of targets."""
+    """One update, with the compiled losses if there are any.
+
+    Returns:
+        (2,): the loss of the whole batch, and its number of targets.
+    """
     for group in optimizer.param_groups:
         group["lr"] = rate
     model.train()
     (batch, part, weight), ranks = own, accelerator.num_processes
     with accelerator.autocast(), computing(part):
-        loss = model(batch.to(accelerator.device), config.smoothing)
+        loss = (losses or model)(batch.to(accelerator.device), config.smoothing)
     sums = torch.stack([loss.total.detach().double(), loss.targets.double()])
     total, targets = loss.total, loss.targets
     if ranks > 1:
