@@ -19,6 +19,7 @@ import yaml
 from filelock import FileLock
 
 sys.path.insert(0, str(Path(__file__).parent))
+from forked_commands import programs
 from small_params import empty, nursery, small, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,10 +61,11 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 def call(folder: Path, *command: str, **more: str) -> Answer:
-    """A command in a folder of a project."""
-    done = subprocess.run(
-        command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, check=False, timeout=900
-    )
+    """A command in a folder of a project; commands of DVC and stages are forks, but for those of `espalier repro`."""
+    given = environment(folder, **more)
+    if command[:3] != ("python", "pipeline", "repro"):
+        given["PATH"] = f"{programs()}:{given['PATH']}"
+    done = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=900)
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
