@@ -166,20 +166,26 @@ def unbuilt(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
     return folder
 
 
+def duplicate(built: Path, folder: Path) -> Path:
+    """A copy of a built project to change; git's objects, half of it, which git never changes, are the same files."""
+
+    def copy(source: str, target: str) -> object:
+        return os.link(source, target) if "/.git/objects/" in source else shutil.copy2(source, target)
+
+    shutil.copytree(built, folder, symlinks=True, copy_function=copy)
+    return folder
+
+
 @pytest.fixture
 def project(built: Path, tmp_path: Path) -> Path:
     """A copy of the built project, to change."""
-    folder = tmp_path / "project"
-    shutil.copytree(built, folder, symlinks=True)
-    return folder
+    return duplicate(built, tmp_path / "project")
 
 
 @pytest.fixture(scope="module")
 def shared(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy for a module whose tests leave it as they found it."""
-    folder = tmp_path_factory.mktemp("shared") / "project"
-    shutil.copytree(built, folder, symlinks=True)
-    return folder
+    return duplicate(built, tmp_path_factory.mktemp("shared") / "project")
 
 
 @pytest.fixture
