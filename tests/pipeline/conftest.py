@@ -169,8 +169,11 @@ def unbuilt(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
 def duplicate(built: Path, folder: Path) -> Path:
     """A copy of a built project to change; git's objects, half of it, which git never changes, are the same files."""
 
-    def copy(source: str, target: str) -> object:
-        return os.link(source, target) if "/.git/objects/" in source else shutil.copy2(source, target)
+    def copy(source: str, target: str) -> None:
+        if "/.git/objects/" in source:
+            os.link(source, target)
+        else:
+            shutil.copy2(source, target)
 
     shutil.copytree(built, folder, symlinks=True, copy_function=copy)
     return folder

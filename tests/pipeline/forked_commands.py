@@ -15,6 +15,8 @@ import json
 import os
 import random
 import runpy
+import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -25,6 +27,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+#: What libraries read when they are imported.
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 #: What DVC imports for its commands; the libraries of stages are those of `pipeline.graph.forks`.
 DVC = ("dvc.cli.parser", "dvc.repo", "dvc.scm", "dvc.fs", "dvc_data.index", "scmrepo.git", "ruamel.yaml", "networkx")
 
@@ -33,7 +37,7 @@ PROGRAM = """#!{python} -IS
 import json, os, socket, sys
 name, place = os.path.basename(sys.argv[0]), {place!r}
 stage = name == "dvc" or (os.path.basename("".join(sys.argv[1:2])) == "pipeline" and sys.argv[2:3] != ["repro"])
-if not stage or any(os.environ.get(each) != value for each, value in {needed!r}.items()):
+if not stage or "PYTHONPATH" in os.environ or any(os.environ.get(each, "1") != "1" for each in {threads!r}):
     program = os.path.join({folder!r}, name)
     os.execv(program, [program, *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as server:
@@ -49,27 +53,31 @@ os._exit(status[0] if status else 137)  # of a fork that was killed
 @cache
 def programs() -> Path:
     """The folder for the front of PATH, whose server runs as long as this process."""
+    if sys.platform != "linux":  # what has imported torch cannot be forked everywhere
+        return Path(sys.executable).parent
     folder = Path(tempfile.mkdtemp(prefix="espalier-"))
+    atexit.register(shutil.rmtree, folder)
     place = folder / "server"
-    needed = {"PYTHONPATH": None, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": None, "OPENBLAS_NUM_THREADS": None}
     for name in ("python", "dvc"):
         text = PROGRAM.format(
-            python=sys.executable, place=str(place), needed=needed, folder=str(Path(sys.executable).parent)
+            python=sys.executable, place=str(place), threads=THREADS, folder=str(Path(sys.executable).parent)
         )
         (folder / name).write_text(text, encoding="utf-8")
         (folder / name).chmod(0o700)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     server = subprocess.Popen(
-        [sys.executable, __file__, str(place)], stdout=subprocess.PIPE, env={**environment, "OMP_NUM_THREADS": "1"}
+        [sys.executable, __file__, str(place)],
+        stdin=subprocess.PIPE,  # which the system closes when this process ends
+        stdout=subprocess.PIPE,
+        env={**environment, "OMP_NUM_THREADS": "1"},
     )
     assert server.stdout is not None and server.stdout.readline() == b"ready\n"
-    atexit.register(server.wait)
-    atexit.register(server.kill)
+    atexit.register(server.communicate)
     return folder
 
 
 def serve(place: str) -> None:
-    """Fork for each program that connects."""
+    """Fork for each program that connects, until standard input is closed."""
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
     from pipeline.graph.forks import LIBRARIES
 
@@ -83,7 +91,7 @@ def serve(place: str) -> None:
         server.bind(place)
         server.listen(64)
         print("ready", flush=True)
-        while True:
+        while server in select.select([server, sys.stdin], [], [])[0]:
             connection, _ = server.accept()
             if os.fork() == 0:
                 server.close()
@@ -115,9 +123,9 @@ def _answer(connection: socket.socket) -> None:
             print(code, file=sys.stderr)
     except BaseException:
         sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
-    for stream in (sys.stdout, sys.stderr):
+    for text in (sys.stdout, sys.stderr):
         with suppress(OSError):
-            stream.flush()
+            text.flush()
     connection.sendall(bytes([code % 256 if isinstance(code, int) else int(code is not None)]))
     os._exit(0)
 

@@ -149,7 +149,8 @@ def test_no_worker_or_command_outlives_a_repro_that_is_ended_alone(
     assert process.returncode != 0
     await_that(lambda: not any(map(is_running, those)), 20)
     assert not any(read_json(project / ".dvc/tmp/rwlock").values())  # the workers released what they held
-    goes_on(project, environment)
+    if blow == signal.SIGKILL:  # which leaves the most behind
+        goes_on(project, environment)
 
 
 def test_no_command_outlives_a_worker_that_is_killed(project: Path, started: Any) -> None:
