@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -12,6 +13,12 @@ from hypothesis import settings
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the processes that tests start, as in `make test`
 settings.register_profile("untimed", deadline=None)  # time decides no test
 settings.load_profile("untimed")
+gc.set_threshold(100_000)  # as the command line has it
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of modules and tests consist of is no garbage, and is not searched for it again."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

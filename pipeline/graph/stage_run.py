@@ -143,7 +143,8 @@ def unchanged_code() -> Iterator[None]:
     """
     before = {path: file_sha256(path) for path in _code()}
     yield
-    used = {Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
+    files = {file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
+    used = {Path(file) for file in files if file.startswith(str(ROOT))}  # to parse the paths of libraries takes 40 ms
     folders = {path.parent for path in used}
     for path, sha256 in before.items():
         concerned = path in used or (path.suffix != ".py" and bool(folders & {path.parent, path.parent.parent}))

@@ -12,9 +12,15 @@ from pipeline import layout
 from pipeline.commands.pages import PAGES, pages, rendered
 
 
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    """The text of each page."""
+    return rendered()
+
+
 @pytest.mark.parametrize("page", PAGES.values())
-def test_a_page_is_what_its_template_and_the_details_give(page: str) -> None:
-    assert (layout.ROOT / page).read_text(encoding="utf-8") == rendered()[page], "run espalier pages"
+def test_a_page_is_what_its_template_and_the_details_give(page: str, texts: dict[str, str]) -> None:
+    assert (layout.ROOT / page).read_text(encoding="utf-8") == texts[page], "run espalier pages"
 
 
 @pytest.mark.parametrize("function", ["score", "count", "claims", "table", "verdicts", "training_costs", "without_dev"])

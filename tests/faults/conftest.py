@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,12 @@ _pipeline = importlib.util.module_from_spec(_spec)
 sys.modules[_spec.name] = _pipeline
 _spec.loader.exec_module(_pipeline)
 built = _pipeline.built
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_server() -> None:
+    """A server that has imported what trials need: that of another test, of which each fork would import it, ends."""
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ import yaml
 from filelock import FileLock
 
 sys.path.insert(0, str(Path(__file__).parent))
+from forked_commands import programs
 from small_params import empty, nursery, small, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,10 +61,11 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 def call(folder: Path, *command: str, **more: str) -> Answer:
-    """A command in a folder of a project."""
-    done = subprocess.run(
-        command, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, check=False, timeout=900
-    )
+    """A command in a folder of a project; commands of DVC and stages are forks, but for those of `espalier repro`."""
+    given = environment(folder, **more)
+    if command[:3] != ("python", "pipeline", "repro"):
+        given["PATH"] = f"{programs()}:{given['PATH']}"
+    done = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=900)
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
@@ -164,20 +166,29 @@ def unbuilt(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
     return folder
 
 
+def duplicate(built: Path, folder: Path) -> Path:
+    """A copy of a built project to change; git's objects, half of it, which git never changes, are the same files."""
+
+    def copy(source: str, target: str) -> None:
+        if "/.git/objects/" in source:
+            os.link(source, target)
+        else:
+            shutil.copy2(source, target)
+
+    shutil.copytree(built, folder, symlinks=True, copy_function=copy)
+    return folder
+
+
 @pytest.fixture
 def project(built: Path, tmp_path: Path) -> Path:
     """A copy of the built project, to change."""
-    folder = tmp_path / "project"
-    shutil.copytree(built, folder, symlinks=True)
-    return folder
+    return duplicate(built, tmp_path / "project")
 
 
 @pytest.fixture(scope="module")
 def shared(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy for a module whose tests leave it as they found it."""
-    folder = tmp_path_factory.mktemp("shared") / "project"
-    shutil.copytree(built, folder, symlinks=True)
-    return folder
+    return duplicate(built, tmp_path_factory.mktemp("shared") / "project")
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from typing import Any
 
 from pipeline.records.committed import COUNTED, differences
 
-#: Tests of pages that take long and read no score: of worked examples, of parameters of models, of commands.
-LONG = "example or parameters or command"
+#: Tests of pages that take long and read no score: of worked examples, of parameters of models, of commands, and of
+#: what the writer of pages refuses and writes.
+LONG = "example or parameters or command or refused or differs"
 
 
 def of_another_processor(value: Any) -> Any:

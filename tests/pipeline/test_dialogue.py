@@ -65,6 +65,7 @@ def talked(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("ESPALIER_DEVICE", "cpu")
+        patch.setenv("ESPALIER_WORKERS", "1")  # each process of a seed would import torch
         canonicalize.run("short")
         for model in ("twice", "short"):
             train.run(model)

@@ -18,7 +18,7 @@ from dvc.dependency import param
 from dvc.fs import localfs
 from dvc.repo import Repo
 from dvc.ui import ui
-from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml
+from dvc.utils.serialize import LOADERS, YAMLFileCorruptedError, load_path, load_yaml, modify_yaml, parse_yaml
 from dvc.utils.strictyaml import load as load_strictly
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +29,7 @@ from pipeline.commands.dvc import dvc
 from pipeline.graph.dvc_files import (
     commit_stages,
     locked_atomically,
+    parsed_by_entry,
     parsed_once,
     value_at,
     with_entries,
@@ -82,6 +83,51 @@ def change(lock: Path, stage: str) -> None:
     with dvcfile.modify_yaml(str(lock)) as data:
         data["stages"].update({stage: {**deepcopy(ENTRY), "cmd": "python pipeline other"}})
         data["stages"].update({"train@new": deepcopy(ENTRY)})
+
+
+def test_a_lock_is_parsed_as_dvc_parses_it_and_then_only_its_new_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = LOCKS[0].read_text(encoding="utf-8")
+    whole = parse_yaml(text, "dvc.lock")
+    lines = list[int]()
+
+    def counted(part: str, *more: str) -> Any:
+        lines.append(part.count("\n"))
+        return parse_yaml(part, *more)
+
+    monkeypatch.setattr("dvc.utils.serialize.parse_yaml", counted)
+    assert parsed_by_entry(text, "dvc.lock") == whole
+    assert list(parsed_by_entry(text, "dvc.lock")["stages"]) == list(whole["stages"])
+    first = next(iter(whole["stages"]))
+    changed = parsed_by_entry(with_entries(text, {first: ENTRY}), "dvc.lock")
+    assert changed == {**whole, "stages": {**whole["stages"], first: ENTRY}}
+    assert lines[-1] < 30 and len(lines) <= 2  # the entry alone, and before it all that this process had not yet read
+    assert parsed_by_entry(text, "params.yaml") == whole and lines[-1] == text.count("\n")
+    # DVC changes the mappings of stages, not the entries.
+    changed["stages"].clear()
+    assert parsed_by_entry(text, "dvc.lock") == whole
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        "  a:\n    cmd: &x [b]\n  c:\n    cmd: *x\n",
+        "  a:\n    cmd: b\n  a:\n    cmd: c\n",
+        "  a:\n    cmd: b\n  c: [\n",
+        "  a:\n    cmd: b\n  ? c\n  : cmd: b\n",
+    ],
+    ids=["an alias", "a name twice", "no YAML", "a name of its own line"],
+)
+def test_a_lock_whose_entries_cannot_be_parsed_apart_is_parsed_whole(stages: str) -> None:
+    def parsed(parse: Callable[..., Any], text: str) -> Any:
+        try:
+            return parse(text, "dvc.lock")
+        except YAMLFileCorruptedError as error:
+            return str(error.__cause__)
+
+    head = "schema: '2.0'\nstages:\n"
+    first = "".join(stages.splitlines(keepends=True)[:2])
+    for text in (head + stages, head + first, head + stages):  # the second time its first entry is known
+        assert parsed(parsed_by_entry, text) == parsed(parse_yaml, text)
 
 
 @pytest.mark.parametrize("text", ["", "stages: {}\n", "# mine\nschema: '2.0'\nstages:\n  a:\n    cmd: b\n"])

@@ -217,14 +217,17 @@ def test_without_local_yaml_it_says_which_page_has_one() -> None:
         load_cluster()
 
 
-def test_a_scheduler_that_does_not_answer_is_one_line(
-    project: Any, local: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    project()
-    local(system="dask", scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(ArtifactError):
-        repro(["first"], jobs=1, cluster=True)
-    assert "no Dask scheduler answers there" in capfd.readouterr().err
+def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jobs, "TIMEOUT", 1.0)
+    cluster = Cluster(system="dask", scheduler="tcp://127.0.0.1:9")
+    line = (
+        r"^local\.yaml: cluster\.scheduler tcp://127\.0\.0\.1:9: no Dask scheduler answers there; "
+        r"start 'dask scheduler' there$"
+    )
+    with pytest.raises(ConfigError, match=line):
+        _run_all(cluster, Resources(), [Command("first", "touch made", tmp_path, {})])
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,8 @@ def test_two_processes_train_one_model_with_the_batches_of_one_and_say_so(
     assert run_settings("songnet_free", load_params())["training"]["seed1"]["processes"] == {"2": 20}
 
     # What cannot be shared is refused: a stage that trains nothing, and a launcher that starts one process.
-    refused = told_once(run(project, *two, "decode", "songnet_free"))
+    launched = {"WORLD_SIZE": "2", "RANK": "1", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    refused = told_once(run(project, "python", "pipeline", "decode", "songnet_free", **launched))
     assert refused == "espalier: decode: 2 processes share a training alone; run it without a launcher"
     accelerate = ("accelerate", "launch", "--cpu", "--num_processes", "2", "--num_machines", "1", "--mixed_precision",
                   "no", "--dynamo_backend", "no")  # fmt: skip
@@ -192,6 +193,13 @@ def test_a_checkpoint_of_another_training_is_not_gone_on_with(
     assert weights(project) == straight
 
 
+@pytest.fixture
+def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seeds are trained one after the other: each process of its own would import torch. `test_seeds` has several."""
+    monkeypatch.setenv("ESPALIER_WORKERS", "1")
+
+
+@pytest.mark.usefixtures("one_process")
 def test_each_seed_has_its_weights_its_curve_and_its_texts(project: Path, cli: Cli, edit: Callable[..., None]) -> None:
     edit(project / "params.yaml", "models.songnet.seeds", [3, 12])
     for command in (["train", "songnet"], ["decode", "songnet_free"], ["score", "songnet_free"]):
@@ -207,6 +215,7 @@ def test_each_seed_has_its_weights_its_curve_and_its_texts(project: Path, cli: C
     assert (counts["records"], counts["texts"]) == (10, 20)
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_guided_run_has_only_the_seeds_that_its_guidance_has(
     project: Path, cli: Cli, refused: Callable[..., str], edit: Callable[..., None]
 ) -> None:

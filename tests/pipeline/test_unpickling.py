@@ -19,6 +19,9 @@ import pytest
 
 from pipeline import layout
 
+sys.path.insert(0, str(Path(__file__).parent))
+from forked_commands import programs
+
 PROFILES = {name: folder.relative_to(layout.ROOT) for name, folder in layout.PROFILES.items()}
 #: The modules whose functions can run what they read.
 UNSAFE = {"pickle", "joblib", "dill", "cloudpickle", "shelve", "marshal"}
@@ -76,7 +79,10 @@ def make_clone(root: Path, profile: Path) -> Path:
 
 
 def called(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "DVC_SITE_CACHE_DIR"}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("DVC_SITE_CACHE_DIR", "PYTHONPATH")
+    }
+    environment["PATH"] = f"{programs()}:{os.environ['PATH']}"
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
@@ -126,8 +132,10 @@ def plant_where_all_can(clone: Path, marker: Path) -> Path:
     return shared
 
 
-def test_a_planted_pickle_in_the_place_of_all_users_runs_in_no_command_of_a_clone(clone: Path, tmp_path: Path) -> None:
-    marker, config = tmp_path / "ran", clone / ".dvc/config"
+def test_a_planted_pickle_in_the_place_of_all_users_runs_in_no_command_of_a_clone(tmp_path: Path) -> None:
+    """In one profile: where each profile has its caches says the test above."""
+    clone, marker = make_clone(tmp_path / "clone", PROFILES["small"]), tmp_path / "ran"
+    config = clone / ".dvc/config"
     shared = plant_where_all_can(clone, marker)
     try:
         for command in ("checkout", "status"):
