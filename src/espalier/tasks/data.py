@@ -69,11 +69,10 @@ class Ready(Generic[Record_co, Data_co]):
             own = np.array(sorted(own.tolist(), key=self.data.ids.__getitem__), dtype=np.int64)
         for start in range(0, max(1, len(own)), size):
             here = np.sort(own[start : start + size])
-            whole = len(here) == len(self.records)
-            yield (
-                here,
-                self if whole else replace(self, records=taken(self.records, here), data=self.data.select(here)),
-            )
+            if len(here) == len(self.records):
+                yield here, self
+            else:
+                yield here, replace(self, records=taken(self.records, here), data=self.data.select(here))
 
 
 @dataclass(frozen=True)

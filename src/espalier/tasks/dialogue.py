@@ -75,9 +75,9 @@ class DialogueTask(Task):
             first.setdefault(posts[-1], place)
         chosen = {*list(first)[decoder.skip :][: decoder.posts or None]}
         if not chosen:
-            count = len(first)
-            raise ConfigError(f"{decoder.skip} of {count} posts are skipped", where="decoder.skip", remedy="lower it")
-        taken = np.array([place for place, post in enumerate(posts) if post in chosen])
+            what = f"{decoder.skip} of {len(first)} posts are skipped"
+            raise ConfigError(what, where="decoder.skip", remedy="lower it")
+        wanted = np.array([place for place, post in enumerate(posts) if post in chosen])
 
         def rerank(prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
             """The replies of each beam in the order of their mutual information."""
@@ -92,7 +92,7 @@ class DialogueTask(Task):
             }
 
         averaged = cache(lambda: sampled_posts(ready.data.ids, posts))
-        for places, part in ready.parts(options.at_once, taken):
+        for places, part in ready.parts(options.at_once, wanted):
             groups = dict[str, list[int]]()
             for number, place in enumerate(places.tolist()):
                 groups.setdefault(posts[place], []).append(number)
