@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
@@ -123,26 +123,47 @@ def lines(count: int) -> Iterator[str]:
         yield line
 
 
-def project(count: int) -> None:
-    """A project with one corpus of so many rows, and its parser."""
+def project(
+    count: int,
+    made: Callable[[int], Iterable[str]] | None = None,
+    *,
+    language: str = "en",
+    reader: str = "tsv",
+    name: str = "pairs.tsv",
+    parsed: bool = True,
+) -> None:
+    """A project with one corpus of so many rows, and its parser.
+
+    Args:
+        made: the lines of so many rows; `lines` if None.
+        name: the name of the file that the reader reads.
+        parsed: whether the parser parses the corpus.
+    """
     Path("pipeline").symlink_to(ROOT / "pipeline")
-    file = layout.raw("many") / "file" / "pairs.tsv"
+    file = layout.raw("many") / "file" / name
     file.parent.mkdir(parents=True)
     with file.open("w", encoding="utf-8") as raw:
-        raw.writelines(f"{line}\n" for line in lines(count))
+        raw.writelines(f"{line}\n" for line in (made or lines)(count))
     parser = layout.parser("trivial")
     write_json(parser / MODEL / "trivial.json", {"tags": {}, "tag": "NN", "root": "S", "label": "NP"})
     save_parser(parser, "trivial", None, {})
-    named = {"language": "en", "backend": "trivial", "model": "made-up", "treebank": "none"}
-    corpus = {"language": "en", "reader": "tsv", "options": {}, "shelf": "many", "also_1": "none", "also_2": "none"}
+    named = {"language": language, "backend": "trivial", "model": "made-up", "treebank": "none"}
+    corpus = {
+        "language": language,
+        "reader": reader,
+        "options": {},
+        "shelf": "many",
+        "also_1": "none",
+        "also_2": "none",
+    }
     rules = {"without_identical": True, "deduplicate": True, "min_words": 2}
     split = {"kind": "group", "seed": 1, "dev": count // 100, "test": count // 100}
     tree = {
         "root": ".", "versions": layout.VERSIONS.as_posix(), "catalogue": layout.CATALOGUE.as_posix(),
         "profile": "nursery", "plugins": [],
-        "sources": {"published": {}, "local": {"file": {"shelf": "many", "file": "pairs.tsv"}}},
+        "sources": {"published": {}, "local": {"file": {"shelf": "many", "file": name}}},
         "parsers": {"trivial": {**named, "seed": 1, "options": {}, "training": {}}},
-        "corpora": {"many": {**corpus, "parser": "trivial", "filters": rules, "split": split}},
+        "corpora": {"many": {**corpus, "parser": "trivial" if parsed else "none", "filters": rules, "split": split}},
         "datasets": {"linearize": {}, "canonicalize": {}},
         "presets": {}, "models": {}, "runs": {}, "baselines": {}, "annotations": {}, "reports": [],
     }  # fmt: skip
@@ -164,11 +185,11 @@ def pairs(count: int, split: str) -> Iterator[Pair]:
                    source_tree=one, target=target, target_words=target, target_tree=other)  # fmt: skip
 
 
-def filtered(count: int) -> None:
-    """Write a corpus, and what its stages tell of it."""
+def filtered(count: int, made: Callable[[int, str], Iterable[Pair]] | None = None) -> None:
+    """Write a corpus of such pairs, or of `pairs` if None, and what its stages tell of it."""
     for split in SPLITS:
         with table_writer(layout.corpus("made") / f"{split}.parquet", schema_of(Pair)) as write:
-            for chunk in in_chunks(pairs(count if split == "train" else DEV, split), 10_000):
+            for chunk in in_chunks((made or pairs)(count if split == "train" else DEV, split), 10_000):
                 write(chunk_of(chunk, Pair))
     write_json(layout.details("corpora", "made"), {"rows": {}, "quarantined": {}, "origins": {}})
     write_json(layout.details("parsing", "made"), {"parser": "made", "quarantined": {}})

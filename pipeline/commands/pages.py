@@ -45,6 +45,7 @@ PAGES = {
     "x2tree.md": "docs/x2tree.md",
     "judging.md": "docs/judging.md",
     "faults.md": "docs/faults.md",
+    "scale.md": "docs/scale.md",
     "benchmarks.md": "benchmarks/README.md",
 }
 #: A group of details beside the profiles': what benchmarks measured of published texts.

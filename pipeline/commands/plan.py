@@ -47,7 +47,8 @@ def plan(targets: list[str], *, jobs: Sequence[int] = (), json: bool) -> None:
     stages = [_planned(stage, key, times, catalogue, sizes) for stage, key in names]
     seeds = {f"train@{key}": len(model.seeds) for key, model in params.models.items()}
     known = {name: (each.hours or 0.0) for name, each in zip(needs, stages, strict=True)}
-    at_once = {number: _hours_of(needs, known, seeds, number) for number in jobs}
+    parts, lasts = seeds_apart(needs, known, seeds)
+    at_once = {number: makespan(parts, number, lasts.__getitem__) for number in jobs}
     wanted = {key: catalogue[key] for stage, key in names if stage == "download"}
     free = shutil.disk_usage(Path()).free
     if json:
@@ -96,10 +97,14 @@ def page_of(
     return "\n".join(lines)
 
 
-def _hours_of(
-    needs: Mapping[str, Collection[str]], hours: Mapping[str, float], seeds: Mapping[str, int], jobs: int
-) -> float:
-    """The hours of all stages with `jobs` at once. Seeds are trained apart, as `repro --cluster` does."""
+def seeds_apart(
+    needs: Mapping[str, Collection[str]], hours: Mapping[str, float], seeds: Mapping[str, int]
+) -> tuple[dict[str, Collection[str]], dict[str, float]]:
+    """Stages with those that they need, and their hours, where seeds are trained apart, as `repro --cluster` does.
+
+    Args:
+        seeds: the number of seeds by stage.
+    """
     parts = dict[str, Collection[str]](needs)
     lasts = dict(hours)
     for name in needs:
@@ -107,7 +112,7 @@ def _hours_of(
             seed = f"{name} {number}"
             parts[seed], lasts[seed] = needs[name], hours[name] / count
             parts[name], lasts[name] = [*parts[name], seed], 0.0
-    return makespan(parts, jobs, lasts.__getitem__)
+    return parts, lasts
 
 
 def _line(name: str, stages: list[Planned]) -> str:

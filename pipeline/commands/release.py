@@ -158,8 +158,9 @@ class Measured:
 
 def _measured(key: str, run: Run, folder: Path, params: Params) -> Measured:
     """The scores of a run with the weights of a released folder, and those beside it."""
-    found = decoded(key, run, folder, params)
-    table = pd.concat(found.tables, ignore_index=True)
+    tables = list[pd.DataFrame]()
+    found = decoded(key, run, folder, params, tables.append)
+    table = pd.concat(tables, ignore_index=True)
     dev = [each for each in found.dev if each is not None]
     parses = None
     if run.annotation != layout.NONE:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import Quarantined, Record, Row, records_of, required_columns
+from espalier.corpora.stored import StoredRecords
 from espalier.datasets.encoding import Encoding, Split, Vocabulary
 from espalier.io.errors import DataError
 from espalier.io.files import Finite, Numbers, read_json, write_json
@@ -172,15 +173,25 @@ def read_quarantine(folder: Path, name: str = "quarantine") -> pd.DataFrame:
     return read_table(folder / f"{name}.parquet", required_columns(Quarantined))
 
 
-def read_ready(dataset: str, split: str, kind: Encoding[Record_, Any, Any, Split_]) -> Ready[Record_, Split_]:
-    """A split of `data/ready/<dataset>/`: ids and records. The training split has no records, so it is not allowed."""
+def read_ready(
+    dataset: str, split: str, kind: Encoding[Record_, Any, Any, Split_], at_once: int | None = None
+) -> Ready[Record_, Split_]:
+    """A split of `data/ready/<dataset>/`: ids and records. The training split has no records, so it is not allowed.
+
+    Args:
+        at_once: the records to hold in memory at a time: those of a larger split stay in their table, and its ids are
+            mapped. None for all.
+    """
     folder = layout.ready(dataset)
     vocabulary = kind.vocabulary.load(folder / "vocabulary.json")
+    stored = StoredRecords(folder / f"{split}.records.parquet", kind.record, at_once or 1)
+    large = at_once is not None and len(stored) > at_once
+    load = partial(read_split, dataset, split, kind) if large else partial(kind.split.load, folder / f"{split}.parquet")
     return Ready(
-        records=read_records(folder, f"{split}.records", kind.record),
-        data=kind.split.load(folder / f"{split}.parquet", vocabulary),
+        records=stored if large else read_records(folder, f"{split}.records", kind.record),
+        data=load(vocabulary),
         extras=read_extras(dataset),
-        unfit=len(read_quarantine(folder, f"{split}.quarantine")),
+        unfit=len(StoredRecords(folder / f"{split}.quarantine.parquet", Quarantined, 1)),
         train=partial(read_train, dataset, kind),
     )
 

@@ -35,7 +35,7 @@ def workers(default: int) -> int:
 def chunk_rows() -> int:
     """The rows of a corpus that a stage holds in memory at a time: `ESPALIER_CHUNK_ROWS`, else `CHUNK_ROWS`.
 
-    It changes the memory that a stage takes, and nothing that it writes.
+    It changes the memory that a stage takes, and nothing that it writes but by rounding what is decoded.
 
     Raises:
         ConfigError: it is not a positive number.

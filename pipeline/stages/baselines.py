@@ -104,7 +104,7 @@ def run(key: str) -> None:
     with together():
         for name, (outputs, settings) in scores.items():
             place = place_of(key, name)
-            write_outputs(layout.output(baseline.paper, place), [outputs.table], [outputs.dev], outputs.facts)
+            write_outputs(layout.output(baseline.paper, place), outputs.table, outputs.dev, outputs.facts)
             write_scores(baseline.paper, place, kind, outputs, baseline.scoring, settings)
         # Last, for a report refuses a folder without it: the rows are whole then.
         write_json(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from espalier.cli.progress import followed, say
+from espalier.corpora.keys import Keys, key_array, key_of
 from espalier.datasets.encoding import Vocabulary
 from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ArtifactError, ConfigError
@@ -23,9 +26,9 @@ from pipeline.graph.stage_inputs import record_of
 from pipeline.params.entries import Params, Run
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import lexicon_of, read_judge, read_ready, read_texts, require_rows
-from pipeline.records.machine import device
+from pipeline.records.machine import chunk_rows, device
 from pipeline.records.measured import Clock
-from pipeline.records.outputs import write_outputs
+from pipeline.records.outputs import OutputParts
 
 
 def run(key: str) -> None:
@@ -38,41 +41,60 @@ def run(key: str) -> None:
     """
     clock, params = Clock(), load_params()
     run_ = entry("run", params.runs, key)
-    found = decoded(key, run_, layout.model(run_.model), params)
-    write_outputs(layout.output(run_.paper, key), found.tables, found.dev, found.facts)
-    counts = {"records": int(found.tables[0]["id"].nunique()), "texts": sum(map(len, found.tables))}
-    clock.write("decode", key, {**counts, "made_of": record_of("decode", key)})
-    say(f"{key}: {sum(map(len, found.tables)):,} texts, {found.facts['unfit']} records unfit")
+    counts = Counter[str]()
+    with OutputParts(layout.scratch("decode", key)) as parts:
+
+        def add(rows: pd.DataFrame) -> None:
+            parts.add(rows)
+            counts["texts"] += len(rows)
+
+        found = decoded(key, run_, layout.model(run_.model), params, add)
+        parts.write(layout.output(run_.paper, key), found.dev, found.facts, chunk_rows())
+    clock.write("decode", key, {"records": found.records, **counts, "made_of": record_of("decode", key)})
+    say(f"{key}: {counts['texts']:,} texts, {found.facts['unfit']} records unfit")
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """The output rows of each seed, the likelihoods of the dev references, and the metadata of the table."""
+    """What is known of the output rows of all seeds.
 
-    tables: list[pd.DataFrame]
+    Attributes:
+        records: the number of records that have rows.
+        dev: the likelihoods of the dev references by seed.
+        facts: the metadata of the table.
+    """
+
+    records: int
     dev: list[pd.DataFrame | None]
     facts: Mapping[str, str]
 
 
-def decoded(key: str, run_: Run, folder: Path, params: Params) -> Decoded:
-    """The outputs of a run, with the weights of a folder that are those of its model, or made of them."""
+def decoded(key: str, run_: Run, folder: Path, params: Params, add: Callable[[pd.DataFrame], object]) -> Decoded:
+    """Decode a run, with the weights of a folder that are those of its model, or made of them.
+
+    Args:
+        add: takes the output rows, those of `chunk_rows` records at a time, seed by seed.
+    """
     kind = TASKS[run_.task]
     guidance = read_texts(*run_.guide) if run_.guide else None
-    options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon))
+    options = RunOptions(run_.samples, run_.seed, guidance, lexicon_of(run_.lexicon), chunk_rows())
     judge = read_judge(run_.lm, params)
-    tables, dev, facts = [], [], dict[str, str]()
-    for seed in _seeds(key, run_, params.models[run_.model].seeds, guidance):
+    dev, facts, ids = [], dict[str, str](), list[Keys]()
+    seeds = _seeds(key, run_, params.models[run_.model].seeds, guidance)
+    for seed in seeds:
         model, vocabulary = load_model(folder, seed)
         model = model.to(device())
         ready = _ready(run_, run_.split, vocabulary, params)
         require_rows(ready.data, run_.dataset, run_.split)
         dev_ready = _ready(run_, "dev", vocabulary, params) if kind.dev_likelihood else None
         decoding = Decoding(kind, model, run_.decoder, options, seed, device(), followed)
-        table = decoding.outputs(ready)
+        for table in decoding.parts(ready):
+            add(table if judge is None else judged(kind.judge, judge, table, device(), followed))
+            if seed == seeds[0]:
+                ids.append(key_array(map(key_of, table["id"].unique())))
         dev.append(decoding.likelihoods(dev_ready))
-        tables.append(table if judge is None else judged(kind.judge, judge, table, device(), followed))
         facts = {"unfit": str(ready.unfit), **kind.facts(model)}
-    return Decoded(tables, dev, facts)
+    return Decoded(len(np.unique(np.concatenate(ids))), dev, facts)
 
 
 def _seeds(key: str, run_: Run, seeds: Sequence[int], guidance: pd.DataFrame | None) -> list[int]:
@@ -94,7 +116,7 @@ def _ready(run_: Run, split: str, vocabulary: Vocabulary, params: Params) -> Rea
         ArtifactError: the vocabularies of dataset and model differ.
     """
     kind = ENCODINGS[params.datasets.every[run_.dataset].encoding]
-    ready = read_ready(run_.dataset, split, kind)
+    ready = read_ready(run_.dataset, split, kind, chunk_rows())
     if ready.data.vocabulary != vocabulary:
         raise ArtifactError(
             f"the vocabulary of dataset {run_.dataset} is not that of model {run_.model}",

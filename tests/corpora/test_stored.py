@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from espalier.corpora.records import Sentence, Verse, table_of
-from espalier.corpora.stored import StoredRecords, in_chunks
+from espalier.corpora.stored import StoredRecords, in_chunks, taken
 from espalier.io.errors import ArtifactError, MissingError
 from espalier.io.tables import write_table
 
@@ -36,6 +39,8 @@ def test_a_table_gives_its_records_whatever_is_read_at_once(
         assert found[place] == wanted[place]
     bounds = data.draw(st.slices(len(wanted)))
     assert found[bounds] == wanted[bounds]
+    places = np.array(sorted(data.draw(st.sets(st.integers(0, len(wanted) - 1)))) if wanted else [], dtype=np.int64)
+    assert found.at(places) == taken(found, places) == taken(wanted, places) == [wanted[place] for place in places]
     assert found.fills("target") == any(text for text, _ in rows) and not found.fills("target_tree")
     assert found.fills("group") == any(group for _, group in rows)  # no column where no row fills it
 
@@ -46,6 +51,23 @@ def test_missing_tables_and_columns_are_named_before_a_row_is_read(tmp_path: Pat
     write_table(tmp_path / "t.parquet", table_of(sentences([("a", "")]), Sentence))
     with pytest.raises(ArtifactError, match="no column author, tune, rhyme; it has"):
         StoredRecords(tmp_path / "t.parquet", Verse, 9)
+
+
+def test_records_at_places_are_read_from_their_row_groups_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = sentences([(f"text {number}", "") for number in range(20)])
+    table = pa.Table.from_pandas(table_of(wanted, Sentence), preserve_index=False)
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=6)
+    found, groups, read = StoredRecords(tmp_path / "t.parquet", Sentence, 4), [], pq.ParquetFile.iter_batches
+
+    def reading(file: pq.ParquetFile, *args: object, **more: object) -> object:
+        groups.append(more["row_groups"])
+        return read(file, *args, **more)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", reading)
+    assert found.at(np.array([0, 5, 18, 19])) == [wanted[0], wanted[5], wanted[18], wanted[19]]
+    assert groups == [[0], [3]]
 
 
 def test_chunks_are_all_rows_in_their_order() -> None:

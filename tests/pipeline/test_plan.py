@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from espalier.corpora.catalogue import Source
-from pipeline.commands.plan import Planned, _hours_of, page_of
+from pipeline.commands.plan import Planned, page_of, seeds_apart
+from pipeline.records.stage_times import makespan
 
 Cli = Callable[..., Any]
 Edit = Callable[..., None]
@@ -49,7 +50,8 @@ def test_with_many_at_once_the_seeds_of_a_model_are_trained_apart() -> None:
     needs = {"parse@c": set[str](), "train@x": {"parse@c"}, "train@y": {"parse@c"}, "decode@x": {"train@x"}}
     hours = {"parse@c": 1.0, "train@x": 6.0, "train@y": 1.0, "decode@x": 0.5}
     # One: all of it. Two: two seeds of x, then the third beside y, then the texts. Four: one seed's two hours.
-    assert [_hours_of(needs, hours, {"train@x": 3, "train@y": 1}, jobs) for jobs in (1, 2, 4)] == [8.5, 5.5, 3.5]
+    parts, lasts = seeds_apart(needs, hours, {"train@x": 3, "train@y": 1})
+    assert [makespan(parts, jobs, lasts.__getitem__) for jobs in (1, 2, 4)] == [8.5, 5.5, 3.5]
 
 
 def test_the_hours_of_many_at_once_are_on_the_page_and_in_json(project: Path, cli: Cli, edit: Edit) -> None:

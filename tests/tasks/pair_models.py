@@ -102,4 +102,4 @@ GUIDED = PairView(("source", "target_tree"))
 
 
 def inputs_of(view: PairView, options: RunOptions | None = None, seed: int = 1, **decoder: Any) -> list[Inputs]:
-    return TASK.inputs(ready(), model_of(view), PairDecoder(**decoder), options or RunOptions(), seed)
+    return [*TASK.inputs(ready(), model_of(view), PairDecoder(**decoder), options or RunOptions(), seed)]

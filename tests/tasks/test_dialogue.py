@@ -331,10 +331,16 @@ def test_pairs_of_one_post_share_a_prompt() -> None:
 
 @pytest.mark.parametrize(
     ("settings", "prompts"),
-    [({"posts": 1}, [0]), ({"skip": 1}, [1, 2]), ({"skip": 1, "posts": 1}, [1]), ({"posts": 9}, [0, 1, 2])],
+    [
+        ({"posts": 1}, ["p0"]),
+        ({"skip": 1}, ["p1", "p2"]),
+        ({"skip": 1, "posts": 1}, ["p1"]),
+        ({"posts": 9}, ["p0", "p1", "p2"]),
+    ],
 )
-def test_posts_are_counted_and_skipped_not_pairs(settings: dict[str, int], prompts: list[int]) -> None:
-    assert inputs_of(**settings).prompts.tolist() == prompts
+def test_posts_are_counted_and_skipped_not_pairs(settings: dict[str, int], prompts: list[str]) -> None:
+    inputs = inputs_of(**settings)
+    assert [inputs.data.ids[place] for place in inputs.prompts] == prompts
 
 
 def test_to_skip_all_posts_is_refused() -> None:

@@ -254,7 +254,7 @@ def test_replies_are_ranked_anew_by_mutual_information(kind: str, power: float) 
         assert {id(each) for each in was} == {id(each) for each in now}
         scores = [score(each) for each in now]
         assert len(scores) > 1 and scores == pytest.approx(sorted(scores, reverse=True), rel=1e-5)
-    plain = TASK.inputs(Ready(RECORDS, DATA), model, DialogueDecoder(), RunOptions(), 1)[0]
+    (plain,) = TASK.inputs(Ready(RECORDS, DATA), model, DialogueDecoder(), RunOptions(), 1)
     assert plain.rerank is None
 
 

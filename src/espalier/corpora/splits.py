@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from espalier.corpora.keys import key_of
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.linked import linked
 from espalier.io.validation import Strict
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from espalier.corpora.records import Pair
 
 SPLITS: Final = ("train", "dev", "test")
 #: Why a row is in no split.
@@ -159,18 +160,16 @@ def apportion(count: int, shares: Mapping[str, float], caps: Mapping[str, int]) 
     return parts
 
 
-def components(table: pd.DataFrame, *, sides: bool, bare: bool = False) -> list[int]:
-    """The group number of each row: connected components of rows that share a key.
+def components(pairs: Iterable[Pair]) -> list[int]:
+    """The component of each pair, given as the index of one of its pairs.
 
-    Args:
-        sides: whether the sides of a row are keys, besides its `group`.
-        bare: whether sides without letters are keys too.
+    Two pairs are in one if they have the same `group`, or if a side of one has the letters of a side of the other, or
+    no letters and the same text.
     """
-    # A source may equal another row's target. Names of groups are compared only with each other.
-    columns = [[(True, group) if group else None for group in table["group"]]] if "group" in table else []
-    if sides:
-        for name in ("source", "target"):
-            if name in table:
-                keys = (letters_of(text) or (text if bare else "") for text in table[name])
-                columns.append([(False, key) if key else None for key in keys])
-    return linked(len(table), columns)
+    groups, sources, targets = list[int | None](), list[int | None](), list[int | None]()
+    for pair in pairs:  # as keys, since the texts may not fit into memory
+        groups.append(key_of("group", pair.group) if pair.group else None)
+        # A source may equal another row's target.
+        for side, text in ((sources, pair.source), (targets, pair.target)):
+            side.append(key_of(letters_of(text) or text) if text else None)
+    return linked(len(groups), [groups, sources, targets])

@@ -5,7 +5,7 @@ The chunks do not show in a file: rows are kept until a row group is full, and i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -26,16 +26,17 @@ Write = Callable[[pa.Table], None]
 
 
 @contextmanager
-def table_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
+def table_writer(path: Path, schema: pa.Schema, metadata: Mapping[str, str] | None = None) -> Iterator[Write]:
     """Yield a function that appends rows to a table, which is complete or absent as in `atomic_file`.
 
     Its bytes are those that `write_table` writes for all rows at once, up to `GROUP_ROWS` and `GROUP_BYTES`.
 
     Args:
         schema: the columns; those of the rows are cast to them, and others are left out.
+        metadata: as in `write_table`.
     """
     with atomic_file(path) as part:
-        with pq.ParquetWriter(part, sealed_schema(schema), compression="zstd") as file:
+        with pq.ParquetWriter(part, sealed_schema(schema, metadata), compression="zstd") as file:
             groups = _Groups(file)
             yield groups.add
             groups.end()

@@ -85,7 +85,7 @@ class ComposeTask(Task):
         decoder: ComposeDecoder,
         options: RunOptions,
         seed: int,
-    ) -> list[Inputs[StructureData, Hypothesis]]:
+    ) -> Iterator[Inputs[StructureData, Hypothesis]]:
         """Each template `samples` times. Texts of one group, such as a song, form one cluster.
 
         Raises:
@@ -99,25 +99,26 @@ class ComposeTask(Task):
                 remedy="raise it, or lower decoder.slack",
             )
         language = ready.data.vocabulary.language
-        given = [0] * len(ready.records)
-        if decoder.prompt == "continue":
-            given = ready.data.columns["prompt"].flat.tolist()
-        rows = [
-            [
-                {
-                    "id": record.id,
-                    "cluster": record.group or record.id,
-                    "sample": sample,
-                    "prompt": prompt,
-                    "reference": join_tokens(_tokens(record), language),
-                    "reference_words": record.target_words,
-                    "reference_tags": record.target_tags,
-                }
+        for _, part in ready.parts(options.at_once):
+            given = [0] * len(part.records)
+            if decoder.prompt == "continue":
+                given = part.data.columns["prompt"].flat.tolist()
+            rows = [
+                [
+                    {
+                        "id": record.id,
+                        "cluster": record.group or record.id,
+                        "sample": sample,
+                        "prompt": prompt,
+                        "reference": join_tokens(_tokens(record), language),
+                        "reference_words": record.target_words,
+                        "reference_tags": record.target_tags,
+                    }
+                ]
+                for record, prompt in zip(part.records, given, strict=True)
+                for sample in range(options.samples)
             ]
-            for record, prompt in zip(ready.records, given, strict=True)
-            for sample in range(options.samples)
-        ]
-        return [Inputs(ready.data, np.repeat(np.arange(len(ready.records)), options.samples), rows)]
+            yield Inputs(part.data, np.repeat(np.arange(len(part.records)), options.samples), rows)
 
     def generate(
         self, model: ComposeModel, batch: StructureBatch, decoder: ComposeDecoder, seeds: Sequence[int]

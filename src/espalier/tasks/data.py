@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
+from espalier.corpora.stored import taken
 from espalier.datasets.encoding import Extras, Split
 from espalier.io.errors import ArtifactError
 from espalier.text.language import Language
@@ -36,7 +37,7 @@ class Ready(Generic[Record_co, Data_co]):
     """One split of an encoded dataset.
 
     Attributes:
-        records: the records that fit the encoding.
+        records: the records that fit the encoding; they may be read from a file each time they are iterated.
         data: the same records as ids.
         extras: data of the training records that the encoding keeps besides ids, by name, such as frequent templates.
         unfit: number of quarantined records of the split.
@@ -49,6 +50,30 @@ class Ready(Generic[Record_co, Data_co]):
     unfit: int = 0
     train: Callable[[], Data_co] | None = None
 
+    def parts(
+        self, at_once: int | None, places: IntArray | None = None
+    ) -> Iterator[tuple[IntArray, Ready[Record_co, Data_co]]]:
+        """The rows, at most `at_once` at a time, each time with their places: parts in the order of the rows' ids.
+
+        Within a part, rows are as they are in the whole. If they fit into one part, this is the whole.
+
+        Args:
+            at_once: the rows of a part; None for all.
+            places: the rows to take; None for all.
+        """
+        import numpy as np
+
+        own = np.arange(len(self.records)) if places is None else places
+        size = max(1, len(own)) if at_once is None else at_once
+        if len(own) > size:
+            own = np.array(sorted(own.tolist(), key=self.data.ids.__getitem__), dtype=np.int64)
+        for start in range(0, max(1, len(own)), size):
+            here = np.sort(own[start : start + size])
+            if len(here) == len(self.records):
+                yield here, self
+            else:
+                yield here, replace(self, records=taken(self.records, here), data=self.data.select(here))
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -59,12 +84,15 @@ class RunOptions:
         seed: seed of the run. Random draws depend on it, on the model's seed, and on the record's id.
         guidance: outputs of the run that guides this one, or None.
         lexicon: folder of a source for looking up words (WordNet, couyun), or None.
+        at_once: the records that are decoded at a time; None for all. Batches are made among these records, so it
+            changes numbers by rounding.
     """
 
     samples: int = 1
     seed: int = 1
     guidance: pd.DataFrame | None = None
     lexicon: Path | None = None
+    at_once: int | None = None
 
 
 @dataclass(frozen=True)

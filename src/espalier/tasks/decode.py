@@ -60,7 +60,11 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
         Raises:
             ConfigError: a row is longer than the model's positions, or a prompt has no answer.
         """
-        return pd.concat([self._outputs_of(part) for part in self._inputs(ready)], ignore_index=True)
+        return pd.concat(self.parts(ready), ignore_index=True)
+
+    def parts(self, ready: Ready[Record_, Data_]) -> Iterator[pd.DataFrame]:
+        """The rows of `outputs`, those of `RunOptions.at_once` records at a time. Errors are those of `outputs`."""
+        return map(self._outputs_of, self._inputs(ready))
 
     def unwritten(self, ready: Ready[Record_, Data_]) -> pd.DataFrame:
         """The output rows of a split with empty texts and without likelihoods, for texts of any origin."""
@@ -81,7 +85,7 @@ class Decoding(Generic[Record_, Data_, Batch_, Model_, Decoder_, Hypothesis_]):
         clusters = {row["id"]: row["cluster"] for row in prompts}
         return table.assign(cluster=table["id"].map(clusters), seed=self.seed, sample=0)
 
-    def _inputs(self, ready: Ready[Record_, Data_]) -> list[Inputs[Data_, Hypothesis_]]:
+    def _inputs(self, ready: Ready[Record_, Data_]) -> Iterable[Inputs[Data_, Hypothesis_]]:
         return self.task.inputs(ready, self.model, self.decoder, self.options, self.seed)
 
     def _outputs_of(self, inputs: Inputs[Data_, Hypothesis_]) -> pd.DataFrame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,32 +59,30 @@ class DialogueTask(Task):
         decoder: DialogueDecoder,
         options: RunOptions,
         seed: int,
-    ) -> list[Inputs[DialogueData, ReplyHypothesis]]:
-        """Each distinct post once. All pairs with the same post get the same replies."""
-        posts = [" ".join(words_of(record, "source")) for record in ready.records]
-        chosen = list(dict.fromkeys(posts))[decoder.skip :][: decoder.posts or None]
+    ) -> Iterator[Inputs[DialogueData, ReplyHypothesis]]:
+        """Each distinct post once. All pairs with the same post get the same replies.
+
+        A post whose pairs are in several parts is answered in each of them.
+
+        Raises:
+            ConfigError: all posts are skipped.
+        """
+        posts, references = list[str](), list[str]()  # of all parts: recall draws other replies from the whole split
+        first = dict[str, int]()
+        for place, record in enumerate(ready.records):
+            posts.append(intern(" ".join(words_of(record, "source"))))
+            references.append(intern(" ".join(words_of(record, "target"))))
+            first.setdefault(posts[-1], place)
+        chosen = {*list(first)[decoder.skip :][: decoder.posts or None]}
         if not chosen:
-            count = len(set(posts))
-            raise ConfigError(f"{decoder.skip} of {count} posts are skipped", where="decoder.skip", remedy="lower it")
-        places: dict[str, list[int]] = {post: [] for post in chosen}
-        for place, post in enumerate(posts):
-            if post in places:
-                places[post].append(place)
-        rows = [
-            [
-                {
-                    "id": ready.records[place].id,
-                    "cluster": ready.records[group[0]].id,
-                    "sample": 0,
-                    "source": post,
-                    "reference": " ".join(words_of(ready.records[place], "target")),
-                }
-                for place in group
-            ]
-            for post, group in places.items()
-        ]
-        references = [" ".join(words_of(record, "target")) for record in ready.records]
-        prompts = np.array([group[0] for group in places.values()])
+            what = f"{decoder.skip} of {len(first)} posts are skipped"
+            raise ConfigError(what, where="decoder.skip", remedy="lower it")
+        wanted = np.array([place for place, post in enumerate(posts) if post in chosen])
+
+        def rerank(prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
+            """The replies of each beam in the order of their mutual information."""
+            values = mutual_information(model, ready.data, averaged(), rows, decoder.mmi)
+            return reranked(rows, values, decoder)
 
         def measure(places: IntArray) -> dict[str, FloatArray]:
             """Sums over all trees of short references, and whether the true reply ranks first of ten."""
@@ -91,13 +91,27 @@ class DialogueTask(Task):
                 "recall": recalls(model, ready.data, posts, references, places),
             }
 
-        def rerank(prompts: IntArray, rows: list[list[ReplyHypothesis]]) -> list[list[ReplyHypothesis]]:
-            """The replies of each beam in the order of their mutual information."""
-            chosen = sampled_posts(ready.data.ids, posts)
-            values = mutual_information(model, ready.data, chosen, rows, decoder.mmi)
-            return reranked(rows, values, decoder)
-
-        return [Inputs(ready.data, prompts, rows, options.samples, rerank if decoder.mmi else None, measure)]
+        averaged = cache(lambda: sampled_posts(ready.data.ids, posts))
+        for places, part in ready.parts(options.at_once, wanted):
+            groups = dict[str, list[int]]()
+            for number, place in enumerate(places.tolist()):
+                groups.setdefault(posts[place], []).append(number)
+            rows = [
+                [
+                    {
+                        "id": part.data.ids[number],
+                        "cluster": ready.data.ids[first[post]],
+                        "sample": 0,
+                        "source": post,
+                        "reference": references[places[number]],
+                    }
+                    for number in group
+                ]
+                for post, group in groups.items()
+            ]
+            prompts = np.array([group[0] for group in groups.values()])
+            measured = partial(_of_part, measure, places)
+            yield Inputs(part.data, prompts, rows, options.samples, rerank if decoder.mmi else None, measured)
 
     def generate(
         self, model: DialogueModel, batch: DialogueBatch, decoder: DialogueDecoder, seeds: Sequence[int]
@@ -170,6 +184,13 @@ class DialogueTask(Task):
             "missing": int(table["score"].isna().sum()),
             "cut": int((table["cut"] != "").sum()),
         }
+
+
+def _of_part(
+    measure: Callable[[IntArray], dict[str, FloatArray]], part: IntArray, places: IntArray
+) -> dict[str, FloatArray]:
+    """What is measured at places of a part, which are other places of the whole."""
+    return measure(part[places])
 
 
 def reranked(

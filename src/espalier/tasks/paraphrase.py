@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.corpora.records import Pair, table_of, words_of
+from espalier.corpora.records import Pair, words_of
 from espalier.corpora.splits import components
 from espalier.datasets.pairs.word_classes import Lexicon
 from espalier.io.errors import DataError
@@ -106,44 +106,42 @@ class ParaphraseTask(Task):
 
     def inputs(
         self, ready: Ready[Pair, PairData], model: PairModel, decoder: PairDecoder, options: RunOptions, seed: int
-    ) -> list[Inputs[PairData, Hypothesis]]:
+    ) -> Iterator[Inputs[PairData, Hypothesis]]:
         """The pairs with their guiding trees, once for each sample."""
         count = len(ready.records)
-        places = list(range(count))
+        chosen = range(count)
         if decoder.rows:
-            places = places[:: max(1, count // decoder.rows)][: decoder.rows]
-        records, data = [ready.records[place] for place in places], ready.data.select(np.array(places, dtype=np.int64))
-        clusters = components(table_of(records, Pair), sides=True, bare=True)
-        fixed = [_record_columns(record, data.vocabulary) for record in records]
+            chosen = chosen[:: max(1, count // decoder.rows)][: decoder.rows]
+        # The chosen pairs decide which of them are in one cluster.
+        firsts = components(record for place, record in enumerate(ready.records) if place in chosen)
         view = model.config.view
         strict = _strict(decoder, view)
         lexicon = Lexicon.of_pairs(ready.train()) if strict and ready.train else None
         given: dict[str, Any] = {} if strict else {"best": 1}
         if lexicon and lexicon.known:
             given["lexicon"] = lexicon
-        inputs: list[Inputs[PairData, Hypothesis]] = []
         for sample in range(options.samples):
-            templates = templates_of(ready, decoder, records, sample, view)
-            guides = guides_of(decoder, records, options.guidance, seed, sample, model)
-            rows = [
-                {
-                    **fixed[place],
-                    "cluster": records[clusters[place]].id,
-                    "sample": sample,
-                    "guide": guides[place] if guides else "",
-                    "template": templates[place],
-                }
-                for place in range(len(records))
-            ]
-            # What reads nothing writes the same for every pair, so it is searched once.
-            grouped = [[row] for row in rows] if view.reads else [rows]
-            guided = data.with_trees(
-                guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
-            )
-            inputs.append(
-                Inputs(guided, np.arange(len(grouped)), grouped, decoder.candidates if strict else 1, given=given)
-            )
-        return inputs
+            for places, part in ready.parts(options.at_once, np.array(chosen, dtype=np.int64)):
+                records, data = part.records, part.data
+                templates = templates_of(ready, decoder, records, sample, view)
+                guides = guides_of(decoder, records, options.guidance, seed, sample, model)
+                rows = [
+                    {
+                        **_record_columns(record, data.vocabulary),
+                        "cluster": ready.data.ids[chosen[firsts[chosen.index(place)]]],
+                        "sample": sample,
+                        "guide": guides[number] if guides else "",
+                        "template": templates[number],
+                    }
+                    for number, (place, record) in enumerate(zip(places.tolist(), records, strict=True))
+                ]
+                # What reads nothing writes the same for every pair, so it is searched once.
+                grouped = [[row] for row in rows] if view.reads else [rows]
+                guided = data.with_trees(
+                    guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
+                )
+                kept = decoder.candidates if strict else 1
+                yield Inputs(guided, np.arange(len(grouped)), grouped, kept, given=given)
 
     def generate(
         self,

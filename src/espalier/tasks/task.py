@@ -7,7 +7,7 @@ hypotheses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from espalier.datasets.batch import Batch
@@ -48,8 +48,8 @@ class DecodingTask(Protocol[Record_contra, Data_, Batch_contra, Model_contra, De
 
     def inputs(
         self, ready: Ready[Record_contra, Data_], model: Model_contra, decoder: Decoder_, options: RunOptions, seed: int
-    ) -> list[Inputs[Data_, Hypothesis_]]:
-        """The prompts for the model with this seed."""
+    ) -> Iterable[Inputs[Data_, Hypothesis_]]:
+        """The prompts for the model with this seed, those of `options.at_once` records at a time (`Ready.parts`)."""
 
     def generate(
         self, model: Model_contra, batch: Batch_contra, decoder: Decoder_, seeds: Sequence[int]

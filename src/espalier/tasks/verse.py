@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -83,9 +83,9 @@ class VerseTask(Task):
 
     def inputs(
         self, ready: Ready[Verse, VerseData], model: VerseModel, decoder: VerseDecoder, options: RunOptions, seed: int
-    ) -> list[Inputs[VerseData, Hypothesis]]:
+    ) -> Iterator[Inputs[VerseData, Hypothesis]]:
         """Each format `samples` times. Poems of one tune, and poems of one format, form one cluster."""
-        return [inputs_of(ready, decoder, options)]
+        return inputs_of(ready, decoder, options)
 
     def generate(
         self,

@@ -8,13 +8,14 @@ words to the tone of their place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
 
+from espalier.corpora.keys import key_of
 from espalier.corpora.linked import linked
 from espalier.datasets.ragged import Ragged
 from espalier.datasets.verse.data import VerseBatch, VerseData, View
@@ -128,12 +129,28 @@ class VerseDecoder(Decoder[NetworkSettings[View], VerseSettings]):
 
 def inputs_of(
     ready: Ready[Verse, VerseData], decoder: VerseDecoder, options: RunOptions
-) -> Inputs[VerseData, Hypothesis]:
+) -> Iterator[Inputs[VerseData, Hypothesis]]:
     """Each format `samples` times. Poems of one tune, and poems of one format, form one cluster."""
-    language = ready.data.vocabulary.language
     books = None
     if decoder.needs_lexicon and options.lexicon is not None:
         books = open_books(options.lexicon).rhyme_books
+    # The whole split decides which poems are in one cluster, and whether any has tones.
+    clusters = clusters_of(ready.records)
+    if decoder.tone and not any(getattr(record, "tones", "") for record in ready.records):
+        remedy = "take a corpus that reads couyun: also_1: raw/forms"
+        raise ConfigError("no record has tones", where="decoder.tone", remedy=remedy)
+    for places, part in ready.parts(options.at_once):
+        yield _inputs_of_part(part, [clusters[place] for place in places.tolist()], decoder, options, books)
+
+
+def _inputs_of_part(
+    ready: Ready[Verse, VerseData],
+    clusters: Sequence[str],
+    decoder: VerseDecoder,
+    options: RunOptions,
+    books: Books | None,
+) -> Inputs[VerseData, Hypothesis]:
+    language = ready.data.vocabulary.language
     data, templates = ready.data, [dict[str, str]() for _ in ready.records]
     if decoder.by_tone or decoder.literals:
         formats = _formats(ready, decoder, options.seed, books)
@@ -153,7 +170,7 @@ def inputs_of(
                 "reference": record.target,
             }
         ]
-        for record, cluster, template in zip(ready.records, clusters_of(ready.records), templates, strict=True)
+        for record, cluster, template in zip(ready.records, clusters, templates, strict=True)
         for sample in range(options.samples)
     ]
     prompts = np.repeat(np.arange(len(ready.records)), options.samples)
@@ -178,13 +195,10 @@ def _formats(ready: Ready[Verse, VerseData], decoder: VerseDecoder, seed: int, b
     does not rhyme with earlier ones.
 
     Raises:
-        ConfigError: no record has tones (`tones`: one sign per word), or the numbers of tones and words differ.
+        ConfigError: the numbers of tones (`tones`: one sign per word) and words differ.
     """
     vocabulary, language = ready.data.vocabulary, ready.data.vocabulary.language
     signs = [getattr(record, "tones", "") for record in ready.records]
-    if decoder.tone and not any(signs):
-        remedy = "take a corpus that reads couyun: also_1: raw/forms"
-        raise ConfigError("no record has tones", where="decoder.tone", remedy=remedy)
     formats = [
         format_of(record.target, language, record.rhyme, tones)
         for record, tones in zip(ready.records, signs, strict=True)
@@ -213,16 +227,19 @@ def _reframed(data: VerseData, formats: Sequence[Format], names: Sequence[str]) 
     return replace(data, columns=data.columns | columns)
 
 
-def clusters_of(records: Sequence[Verse]) -> list[str]:
+def clusters_of(records: Iterable[Verse]) -> list[str]:
     """For each poem, the id of one poem of its cluster. Poems of one tune, or of one format, are in one cluster.
 
     A deterministic search writes the same text into all frames of one format, so further poems are not independent
     evidence. If all poems have one tune, as sonnets do, only the format counts.
     """
-    formats = [("format", pattern_of(record.target, "zh" if record.language == "zh" else "en")) for record in records]
-    tunes = [("tune", record.family or record.tune) for record in records]
-    clusters = linked(len(records), [*([tunes] if len(set(tunes)) > 1 else []), formats])
-    return [records[place].id for place in clusters]
+    ids, tunes, formats = list[str](), list[int](), list[int]()
+    for record in records:  # as keys, of which a million have 100 MB
+        ids.append(record.id)
+        tunes.append(key_of("tune", record.family or record.tune))
+        formats.append(key_of("format", pattern_of(record.target, "zh" if record.language == "zh" else "en")))
+    clusters = linked(len(ids), [*([tunes] if len(set(tunes)) > 1 else []), formats])
+    return [ids[place] for place in clusters]
 
 
 def verse_constraint(
