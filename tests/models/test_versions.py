@@ -13,8 +13,8 @@ from espalier.models.registry import ARCHITECTURES
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS: dict[str, Any] = yaml.safe_load((ROOT / "pipeline/params/versions.yaml").read_text(encoding="utf-8"))
-#: Names of settings' values: nothing in it computes.
-WITHOUT_VERSION = {"options"}
+#: Names of settings' values, and where values are at hand: nothing in them computes.
+WITHOUT_VERSION = {"device", "options"}
 
 
 def modules_from(module: str) -> set[str]:
