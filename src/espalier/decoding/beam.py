@@ -85,7 +85,8 @@ def beam_search(
             # At most `beam` of the 2 x beam candidates are end marks, one for each open sequence.
             sums, parent, token = best_sums(open_.scores, scores, 2 * beam)
             ending = (token == end) | (length == max_ids)
-            ended = sums.masked_fill(~ending, -torch.inf)[:, :beam]
+            # Sums that are no numbers compare false.
+            ended = sums.where(ending & (sums > -torch.inf), -torch.inf)[:, :beam]
             if batch.device.type != "cpu" or (ended > -torch.inf).any():
                 finished.add(open_.rows, ended, open_.paths(parent[:, :beam], token[:, :beam]))
             if length == max_ids:
