@@ -95,14 +95,14 @@ def beam_search(
             order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
             sums, parent, token = (part.gather(1, order) for part in (sums, parent, token))
             sums = sums.masked_fill(ending.gather(1, order), -torch.inf)
-            kept = None
-            if may_ask(batch.device, length):
+            kept, asks = None, may_ask(batch.device, length)
+            if asks:
                 undone = finished.undone(open_.rows, sums)
                 if not undone.any():
                     break
                 kept = None if undone.all() else _without_holes(undone)
             open_, index = open_.advance(kept, sums, parent, token)
-            with all_sources(kept is None):
+            with all_sources(not asks):
                 state = state.select(index)
             if rule:
                 rule = rule.select(index).advance(open_.last.flatten())
