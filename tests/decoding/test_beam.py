@@ -134,6 +134,18 @@ def test_the_last_rows_that_are_kept_fill_the_places_of_those_that_are_not(keep:
     assert all(kept[row] == row for row in range(len(kept)) if keep[row])
 
 
+def test_scores_that_are_no_numbers_leave_what_was_found(
+    toy: Any, sources: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, numbers = toy(SIZE), toy.logs
+    first = float(model.logs((1, BEGIN))[END])
+    broken = torch.full((SIZE,), torch.nan)
+    monkeypatch.setattr(toy, "logs", lambda self, past: broken if past[0] == 1 < len(past) - 1 else numbers(self, past))
+    found, other = search(model, sources([1, 2]), SIZE, max_ids=2)
+    assert [(each.tokens, each.score) for each in found] == [([], first)]
+    assert len(other) == SIZE
+
+
 def test_hypotheses_are_never_repeated(toy: Any, sources: Any) -> None:
     for row in search(toy(3), sources(list(range(6))), 12, length_power=0.6):
         assert len({(tuple(each.tokens), each.score) for each in row}) == len(row)

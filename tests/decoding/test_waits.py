@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,22 @@ def test_a_search_that_seldom_asks_finds_the_same(
         monkeypatch.setattr(module, "may_ask", lambda device, step: step % 7 == 0)
     assert found(model, batch, **settings) == often
     assert len({len(row) for row in often[1]}) > 2, "all rows end together"
+
+
+def test_slots_that_no_prefix_reads_are_given_up_when_the_host_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = system("SongNet")
+    model, batch = given.model.eval(), given.collate(np.arange(3), np.random.default_rng(1))
+    filled, step = [], model.step
+
+    def observed(tokens: torch.Tensor, state: Any) -> Any:
+        filled.append(state.past[0].slots.read.shape[2])
+        return step(tokens, state)
+
+    monkeypatch.setattr(model, "step", observed)
+    monkeypatch.setattr(beam, "may_ask", lambda device, step: step % 16 == 0)
+    beam.beam_search(model, batch, beam=4, min_ids=64, max_ids=64, begin=BOS, end=EOS)
+    given_up = [place for place, (before, now) in enumerate(pairwise(filled), start=1) if now != before + 4]
+    assert given_up and not any(place % 16 for place in given_up)
 
 
 def test_a_constraint_that_forbids_all_is_refused_by_a_search_that_never_asks(

@@ -85,7 +85,8 @@ def beam_search(
             # At most `beam` of the 2 x beam candidates are end marks, one for each open sequence.
             sums, parent, token = best_sums(open_.scores, scores, 2 * beam)
             ending = (token == end) | (length == max_ids)
-            ended = sums.masked_fill(~ending, -torch.inf)[:, :beam]
+            # Sums that are no numbers compare false.
+            ended = sums.where(ending & (sums > -torch.inf), -torch.inf)[:, :beam]
             if batch.device.type != "cpu" or (ended > -torch.inf).any():
                 finished.add(open_.rows, ended, open_.paths(parent[:, :beam], token[:, :beam]))
             if length == max_ids:
@@ -94,14 +95,14 @@ def beam_search(
             order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
             sums, parent, token = (part.gather(1, order) for part in (sums, parent, token))
             sums = sums.masked_fill(ending.gather(1, order), -torch.inf)
-            kept = None
-            if may_ask(batch.device, length):
+            kept, asks = None, may_ask(batch.device, length)
+            if asks:
                 undone = finished.undone(open_.rows, sums)
                 if not undone.any():
                     break
                 kept = None if undone.all() else _without_holes(undone)
             open_, index = open_.advance(kept, sums, parent, token)
-            with all_sources(kept is None):
+            with all_sources(not asks):
                 state = state.select(index)
             if rule:
                 rule = rule.select(index).advance(open_.last.flatten())

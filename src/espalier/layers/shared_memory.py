@@ -35,7 +35,7 @@ def shared_pasts() -> Iterator[None]:
 def all_sources(known: bool) -> Iterator[None]:
     """In this block a selection leaves the prefixes of each source together, and no source out, if that is `known`.
 
-    Nothing is looked up then, for which the host would have to wait for a device.
+    Then nothing is looked up, for which the host would have to wait for a device, and no slot is given up.
     """
     token = _all.set(known)
     try:
@@ -117,7 +117,7 @@ class Slots:
             times = times.index_select(0, owners)
             if rows <= sources:
                 taken = (owners != torch.arange(rows, device=owners.device)).nonzero()[:, 0]
-        if not rows or filled < self.full or (_all.get() and index.device.type != "cpu"):
+        if not rows or filled < self.full or _all.get():
             return replace(self, read=read, times=times), Moves(owners, taken, filled, None)
         # Slots that are read fill the first places: those that lie behind them move to unread ones.
         live = read.any(1)

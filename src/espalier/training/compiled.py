@@ -33,7 +33,7 @@ def is_recurrent(model: nn.Module) -> bool:
 def compiled(model: nn.Module, backend: str | Callable[..., object] = "inductor") -> Losses:
     """The losses of `model`, whose forward and backward pass are one graph.
 
-    The model itself stays as it is, so that its tensors keep their names. The first batch takes about a minute. Losses
+    The model itself stays as it is, so that its tensors keep their names. The first batch takes some minutes. Losses
     and gradients differ by rounding, and masks of dropout are others, which depend on torch's seed as well.
 
     Args:

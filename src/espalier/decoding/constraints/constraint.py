@@ -39,8 +39,7 @@ class Constraint(Protocol[Batch_contra, State_]):
     def advance(self, tokens: Tensor, state: State_) -> State_:
         """The state after `tokens`, (prefixes,).
 
-        A prefix that ended may still be advanced. In beam search, so may a prefix of probability 0, even by a token
-        that is not allowed.
+        Tokens that are not allowed may follow the end of a prefix and, in beam search, a prefix of probability 0.
         """
 
 
