@@ -18,6 +18,8 @@ class Paths:
         key_bias: (batch, 1, paths, 1, depth) float: 0 for nodes of a path, -1e30 below its leaf. The number is finite,
             so that a padded path has no NaN; `query_weight` sets its weights to 0.
         query_weight: (batch, 1, paths, depth, 1) float: 1 / the number of paths of a node; 0 where `on` is False.
+        share: (batch, time, 1) float: the share of its tree's paths that each place is on, cover / n_p.
+        covered: (batch, time, 1) float: 1 for places on a path, 0 for others.
     """
 
     def __init__(self, nodes: Tensor, time: int) -> None:
@@ -31,16 +33,8 @@ class Paths:
         self.key_bias = hidden[:, None, :, None, :]
         cover = self.cover.gather(1, flat).view_as(nodes)
         self.query_weight = (self.on / cover.clamp(min=1))[:, None, ..., None]
-
-    @property
-    def share(self) -> Tensor:
-        """(batch, time, 1) float: the share of its tree's paths that each place is on, cover / n_p."""
-        return (self.cover / self.count.clamp(min=1)[:, None])[..., None]
-
-    @property
-    def covered(self) -> Tensor:
-        """(batch, time, 1) float: 1 for places on a path, 0 for others."""
-        return self.cover.bool().float()[..., None]
+        self.share = (self.cover / self.count.clamp(min=1)[:, None])[..., None]
+        self.covered = self.cover.bool().float()[..., None]
 
 
 def paths_of(levels: Tensor) -> Paths:
