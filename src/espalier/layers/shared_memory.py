@@ -8,7 +8,7 @@ selection of prefixes then moves only slots that take the place of unread ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,26 +22,25 @@ _all: ContextVar[bool] = ContextVar("all", default=False)
 
 
 @contextmanager
-def shared_pasts() -> Iterator[None]:
-    """In this block a selection that repeats each row equally often makes one past of the repetitions of a row."""
-    token = _sharing.set(True)
+def _within(variable: ContextVar[bool], value: bool) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _sharing.reset(token)
+        variable.reset(token)
 
 
-@contextmanager
-def all_sources(known: bool) -> Iterator[None]:
+def shared_pasts() -> AbstractContextManager[None]:
+    """In this block a selection that repeats each row equally often makes one past of the repetitions of a row."""
+    return _within(_sharing, True)
+
+
+def all_sources(known: bool) -> AbstractContextManager[None]:
     """In this block a selection leaves the prefixes of each source together, and no source out, if that is `known`.
 
     Then nothing is looked up, for which the host would have to wait for a device, and no slot is given up.
     """
-    token = _all.set(known)
-    try:
-        yield
-    finally:
-        _all.reset(token)
+    return _within(_all, known)
 
 
 class Moves(NamedTuple):
