@@ -87,7 +87,8 @@ def beam_search(
             ending = (token == end) | (length == max_ids)
             # Sums that are no numbers compare false.
             ended = sums.where(ending & (sums > -torch.inf), -torch.inf)[:, :beam]
-            if batch.device.type != "cpu" or (ended > -torch.inf).any():
+            asks = may_ask(batch.device, length)
+            if not asks or (ended > -torch.inf).any():
                 finished.add(open_.rows, ended, open_.paths(parent[:, :beam], token[:, :beam]))
             if length == max_ids:
                 break
@@ -95,7 +96,7 @@ def beam_search(
             order = ending.long().sort(dim=1, stable=True).indices[:, :beam]
             sums, parent, token = (part.gather(1, order) for part in (sums, parent, token))
             sums = sums.masked_fill(ending.gather(1, order), -torch.inf)
-            kept, asks = None, may_ask(batch.device, length)
+            kept = None
             if asks:
                 undone = finished.undone(open_.rows, sums)
                 if not undone.any():
