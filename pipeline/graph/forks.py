@@ -117,13 +117,7 @@ def _run(
     arguments: list[str], folder: str, environment: dict[str, str], out: int, errors: int, sender: Connection
 ) -> None:
     """Be `python FOLDER WORDS...`, and send the exit status."""
-    gc.freeze()  # the libraries' objects stay: to look for garbage among them takes an eighth of a small stage
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    for number, stream in ((1, out), (2, errors)):
-        os.dup2(stream, number)
-        os.close(stream)
+    begin(folder, environment, {1: out, 2: errors})
     sys.argv[:] = arguments
     code: object = 1
     try:
@@ -134,3 +128,14 @@ def _run(
         raise
     finally:
         sender.send(code if isinstance(code, int) else int(code is not None))
+
+
+def begin(folder: str, environment: Mapping[str, str], streams: Mapping[int, int]) -> None:
+    """Take the folder, the environment and, by their numbers, the standard streams of a fork's command."""
+    gc.freeze()  # the libraries' objects stay: to look for garbage among them takes an eighth of a small stage
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    for number, stream in streams.items():
+        os.dup2(stream, number)
+        os.close(stream)

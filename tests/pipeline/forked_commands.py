@@ -9,7 +9,6 @@ that is read at imports says something else, and where `python` is called for so
 from __future__ import annotations
 
 import atexit
-import gc
 import importlib
 import json
 import os
@@ -22,13 +21,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What libraries read when they are imported.
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 #: What DVC imports for its commands; the libraries of stages are those of `pipeline.graph.forks`.
 DVC = ("dvc.cli.parser", "dvc.repo", "dvc.scm", "dvc.fs", "dvc_data.index", "scmrepo.git", "ruamel.yaml", "networkx")
 
@@ -55,6 +53,8 @@ def programs() -> Path:
     """The folder for the front of PATH, whose server runs as long as this process."""
     if sys.platform != "linux":  # what has imported torch cannot be forked everywhere
         return Path(sys.executable).parent
+    from pipeline.graph.forks import THREADS
+
     folder = Path(tempfile.mkdtemp(prefix="espalier-"))
     atexit.register(shutil.rmtree, folder)
     place = folder / "server"
@@ -79,7 +79,7 @@ def programs() -> Path:
 def serve(place: str) -> None:
     """Fork for each program that connects, until standard input is closed."""
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
-    from pipeline.graph.forks import LIBRARIES
+    from pipeline.graph.forks import LIBRARIES, begin
 
     for name in (*LIBRARIES, *DVC):
         importlib.import_module(name)
@@ -95,12 +95,11 @@ def serve(place: str) -> None:
             connection, _ = server.accept()
             if os.fork() == 0:
                 server.close()
-                _answer(connection)
+                _answer(connection, begin)
             connection.close()
 
 
-def _answer(connection: socket.socket) -> None:
-    gc.freeze()
+def _answer(connection: socket.socket, begin: Callable[[str, dict[str, str], dict[int, int]], None]) -> None:
     random.seed()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     size, streams, _, _ = socket.recv_fds(connection, 8, 3)
@@ -108,12 +107,7 @@ def _answer(connection: socket.socket) -> None:
     while len(asked) < int.from_bytes(size, "big"):
         asked += connection.recv(1 << 20)
     (name, *arguments), folder, environment = json.loads(asked)
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
+    begin(folder, environment, dict(enumerate(streams)))
     code: object = 1
     try:
         code = _run(name, arguments)
