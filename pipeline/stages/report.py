@@ -28,7 +28,8 @@ from espalier.report.items import RunTexts, items_of
 from espalier.report.judged import judgings_of, with_judged
 from espalier.report.links import Links
 from espalier.report.markdown import render_markdown
-from espalier.report.numbers_files import orderings_json, render_csv
+from espalier.report.numbers_files import WrittenOrderings, orderings_from, orderings_json, render_csv
+from espalier.report.orderings import Ordering
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample, TrainingResult
 from espalier.report.summary import summary_json, summary_of
@@ -40,6 +41,7 @@ from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
     DatasetDetails,
     Measurement,
+    RunDetails,
     decoding_settings,
     ids_of,
     own_segments,
@@ -94,6 +96,7 @@ def run(key: str) -> None:
             {name: texts.segments for name, texts in written.items()} | _claimed_rows(printed, baselines),
             params.profile,
         ),
+        earlier=_earlier(key, printed, params),
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
         trainings=_trainings(params, key, printed),
         judged=judgings_of(studies, present),
@@ -137,8 +140,21 @@ def _made(
         if not made:
             missing = next(path for path in files[left[0]] if not path.exists())
             raise ArtifactError("not scored", where=missing, remedy="run its stage")
-        say(f"{paper}: not run here, so left out: {', '.join(left)}")
+        say(f"{paper}: not run here, so left out, but for claims of the last report: {', '.join(left)}")
     return made
+
+
+def _earlier(paper: str, printed: Printed, params: Params) -> list[Ordering]:
+    """The claims of the last report whose runs still have the scores that it compared, here or elsewhere."""
+    path = layout.details("orderings", paper)
+
+    def score_of(key: str, metric: str) -> float | None:
+        name, _, row = key.partition("/")
+        place = layout.details(paper, place_of(name, row) if row else key)
+        scored = name in (params.baselines if row else params.runs) and place.exists()
+        return read_json(place, RunDetails)["scores"].get(metric) if scored else None
+
+    return orderings_from(read_json(path, WrittenOrderings), printed, score_of) if path.exists() else []
 
 
 def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:

@@ -11,7 +11,7 @@ import pytest
 from espalier.io.errors import ConfigError
 from espalier.report.build import build
 from espalier.report.markdown import render_markdown
-from espalier.report.numbers_files import orderings_json
+from espalier.report.numbers_files import orderings_from, orderings_json
 from espalier.report.orderings import Ordering
 from espalier.report.printed import Printed, load_printed
 from espalier.report.results import Comparison, RunResult
@@ -260,6 +260,51 @@ def test_the_json_has_every_number_behind_a_verdict(pairs: Printed, pair_runs: l
         "steps": ["", ""], "clusters": 32, "segments": 40, "segments_left_out": 2, "measures": [measure],
     }  # fmt: skip
     assert (syntax["verdict"], syntax["p"], syntax["measures"][0]["interval"]) == ("not computed", None, None)
+
+
+def _scores(runs: list[RunResult]) -> Callable[[str, str], float | None]:
+    return lambda key, metric: next((run.scores.get(metric) for run in runs if run.key == key), None)
+
+
+def test_claims_about_a_run_that_is_not_here_are_those_of_the_last_report_corrected_anew(
+    write: Callable[[str], Path], pairs_text: str, pair_runs: list[RunResult]
+) -> None:
+    ours = "ours: [{metric: bleu}]"
+    pairs = load_printed(write(pairs_text.replace(ours, f"{ours[:-1]}, {{metric: rouge_l}}], printed_as: rouge_l", 1)))
+    compared = [
+        _compared("bleu", 2.0, 0.03, left_out=2),
+        _compared("rouge_l", 9.5, 0.5),
+        _compared("ted_full", -2, 0.01),
+    ]
+    last = build(pairs, pair_runs, comparisons=compared)
+    written: Any = orderings_json(last)
+    earlier = orderings_from(json.loads(json.dumps(written)), pairs, _scores(pair_runs))
+    assert [(one.p, one.adjusted) for one in last.orderings] == [(0.03, 0.03), (0.01, 0.02)]
+    again = build(pairs, pair_runs[:1], earlier=earlier)
+    assert orderings_json(again)["orderings"] == orderings_json(last)["orderings"]
+    assert [one.adjusted for one in build(pairs, pair_runs[:1], earlier=earlier[1:]).orderings] == [None, 0.01]
+    assert orderings_json(build(pairs, [], earlier=earlier)) == orderings_json(last)
+
+
+def test_claims_about_runs_that_are_here_are_never_those_of_the_last_report(
+    pairs: Printed, pair_runs: list[RunResult]
+) -> None:
+    last = build(pairs, pair_runs, comparisons=[_compared("bleu", 2.0, 0.03), _compared("ted_full", -2.0, 0.01)])
+    written: Any = orderings_json(last)
+    earlier = orderings_from(written, pairs, _scores(pair_runs))
+    now = build(pairs, pair_runs, comparisons=[_compared("bleu", -2.0, 0.01)], earlier=earlier)
+    assert [one.verdict for one in now.orderings] == ["reversed", "not computed"]
+
+
+def test_an_ordering_of_other_scores_or_of_no_claim_or_without_p_is_not_read_back(
+    pairs: Printed, pair_runs: list[RunResult]
+) -> None:
+    written: Any = orderings_json(build(pairs, pair_runs, comparisons=[_compared("bleu", 2.0, 0.03)]))
+    assert [one.claim for one in orderings_from(written, pairs, _scores(pair_runs))] == ["Guiding serves the meaning."]
+    scored_again = [replace(pair_runs[0], metrics={"scores": {"bleu": 22.1, "ted_full": 6.0}}), *pair_runs[1:]]
+    assert orderings_from(written, pairs, _scores(scored_again)) == []
+    assert orderings_from(written, pairs, _scores(pair_runs[:1])) == []
+    assert orderings_from(written, pairs.model_copy(update={"orderings": ()}), _scores(pair_runs)) == []
 
 
 def test_a_probability_is_never_written_as_0() -> None:

@@ -1,15 +1,55 @@
 """The numbers of a report for other programs: the tables as CSV, and all numbers behind the verdicts as JSON."""
 
 import csv
+from collections.abc import Callable
 from io import StringIO
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from espalier.metrics.metric import rounded
 from espalier.report.build import Report
 from espalier.report.comparisons import RESAMPLES, SEED
-from espalier.report.orderings import Ordering
+from espalier.report.orderings import Ordering, printed_reading
+from espalier.report.printed import Printed, PrintedOrdering
 from espalier.report.tables import Reading
 from espalier.report.verdicts import SEEDS, SIGNIFICANT, Measure
+
+
+class WrittenMeasure(TypedDict):
+    """A measure in a file of orderings, as far as it is read back."""
+
+    metric: str
+    ours: list[float | None]
+    effect: float | None
+    interval: list[float] | None
+    effect_as_printed: NotRequired[float | None]
+    interval_as_printed: NotRequired[list[float] | None]
+    p: float | None
+    better_than_both: str
+
+
+class WrittenOrdering(TypedDict):
+    """An ordering in a file of orderings, as far as it is read back."""
+
+    better: str
+    worse: str
+    profile: str
+    margin: float | None
+    why: str
+    p: float | None
+    seeds: tuple[int, int]
+    steps: tuple[str, str]
+    clusters: int
+    segments: int
+    segments_left_out: int
+    measures: list[WrittenMeasure]
+
+
+class WrittenOrderings(TypedDict):
+    """A file of orderings, as far as it is read back."""
+
+    orderings: list[WrittenOrdering]
 
 
 def orderings_json(report: Report) -> dict[str, Any]:
@@ -50,21 +90,79 @@ def _measure(ordering: Ordering, measure: Measure) -> dict[str, Any]:
     by = measure.column.printed_as
     return {
         "metric": measure.column.metric,
-        **({"printed_as": by, "effect_as_printed": rounded(measure.as_printed.value)} if by else {}),
+        **({"printed_as": by, **_effect(measure.as_printed, "_as_printed")} if by else {}),
         "direction": measure.column.better,
         "printed": _values(measure.printed),
         "printed_effect": rounded(measure.printed_gain),
         "printed_effect_excluded": ordering.excludes(measure),
         "ours": _values(measure.ours),
-        "effect": rounded(measure.gain.value),
-        "interval": None if measure.gain.low is None else [rounded(measure.gain.low), rounded(measure.gain.high)],
+        **_effect(measure.gain),
         "p": rounded(measure.p),
         "better_than_both": measure.beaten_by,
     }
 
 
+def _effect(gain: Reading, suffix: str = "") -> dict[str, Any]:
+    interval = None if gain.low is None else [rounded(gain.low), rounded(gain.high)]
+    return {f"effect{suffix}": rounded(gain.value), f"interval{suffix}": interval}
+
+
 def _values(readings: tuple[Reading, Reading]) -> list[float | None]:
     return [rounded(reading.value) for reading in readings]
+
+
+def orderings_from(
+    content: WrittenOrderings, printed: Printed, score_of: Callable[[str, str], float | None]
+) -> list[Ordering]:
+    """The orderings of `orderings_json` that are still true, with the claim's present words and printed numbers.
+
+    An ordering is left out if it has no p-value, if the paper no longer claims it, or if a score of a run has changed.
+
+    Args:
+        score_of: the present score of a run, or None, by the keys of the run and the metric.
+    """
+    orderings = []
+    for one in content["orderings"]:
+        pair, measures = (one["better"], one["worse"]), one["measures"]
+        claim = printed.claim_of(*pair, tuple(measure["metric"] for measure in measures), one["margin"])
+        scores = [[rounded(score_of(run, measure["metric"])) for run in pair] for measure in measures]
+        if claim is not None and one["p"] is not None and scores == [measure["ours"] for measure in measures]:
+            orderings.append(_ordering_from(one, claim, printed))
+    return orderings
+
+
+def _ordering_from(one: WrittenOrdering, claim: PrintedOrdering, printed: Printed) -> Ordering:
+    pair = (claim.better, claim.worse)
+    measures = [
+        Measure(
+            column := printed.columns[name],
+            (printed_reading(printed, pair[0], name), printed_reading(printed, pair[1], name)),
+            (Reading(measure["ours"][0]), Reading(measure["ours"][1])),
+            gain := _gain(measure["effect"], measure["interval"]),
+            measure["p"],
+            _gain(measure.get("effect_as_printed"), measure.get("interval_as_printed")) if column.printed_as else gain,
+            measure["better_than_both"],
+        )
+        for name, measure in zip(claim.columns, one["measures"], strict=True)
+    ]
+    return Ordering(
+        claim.words,
+        *pair,
+        one["profile"],
+        claim.margin,
+        tuple(measures),
+        (one["seeds"][0], one["seeds"][1]),
+        one["clusters"],
+        one["segments"],
+        one["segments_left_out"],
+        one["p"],
+        (one["steps"][0], one["steps"][1]),
+        why=one["why"],
+    )
+
+
+def _gain(effect: float | None, interval: list[float] | None) -> Reading:
+    return Reading(effect, *(interval or ()))
 
 
 HEADINGS = (

@@ -71,15 +71,23 @@ class Ordering:
 
 
 def orderings_of(
-    printed: Printed, runs: Sequence[RunResult], comparisons: Sequence[Comparison]
+    printed: Printed,
+    runs: Sequence[RunResult],
+    comparisons: Sequence[Comparison],
+    earlier: Sequence[Ordering] = (),
 ) -> tuple[Ordering, ...]:
-    """Every claim, once per profile that has either run; once without a profile if neither run exists."""
+    """Every claim, once per profile that has either run; once without a profile if neither run exists.
+
+    A claim about a run that is not among `runs` is taken from `earlier`, if it is there. All claims are corrected
+    together.
+    """
     found = [
         _ordering(ordering, printed, runs, comparisons, profile)
         for ordering in printed.orderings
         for profile in dict.fromkeys(run.profile for run in runs if run.key in (ordering.better, ordering.worse))
         or [""]
     ]
+    found = [_earlier(one, runs, earlier) or one for one in found]
     corrected = dict[int, float | None]()
     for profile in {ordering.profile for ordering in found}:
         places = [place for place, ordering in enumerate(found) if ordering.profile == profile]
@@ -92,6 +100,15 @@ def orderings_of(
         )
         for place, one in enumerate(found)
     )
+
+
+def _earlier(one: Ordering, runs: Sequence[RunResult], earlier: Sequence[Ordering]) -> Ordering | None:
+    """The earlier ordering of the same claim if a run of it is missing in its profile; else None."""
+    here = {run.key for run in runs if run.profile == one.profile}
+    if {one.better, one.worse} <= here:
+        return None
+    same = (each for each in earlier if (each.claim, each.better, each.worse) == (one.claim, one.better, one.worse))
+    return next((each for each in same if each.profile == one.profile or not one.profile), None)
 
 
 def _ordering(
@@ -115,7 +132,7 @@ def _ordering(
         measures.append(
             Measure(
                 column,
-                (_printed(printed, pair[0], name), _printed(printed, pair[1], name)),
+                (printed_reading(printed, pair[0], name), printed_reading(printed, pair[1], name)),
                 ours,
                 _gain(comparison, column),
                 comparison.p,
@@ -188,7 +205,8 @@ def _gain(comparison: Comparison, column: Column) -> Reading:
     return Reading(sign * comparison.difference, low, high)
 
 
-def _printed(printed: Printed, run: str, column: str) -> Reading:
+def printed_reading(printed: Printed, run: str, column: str) -> Reading:
+    """The printed value of a run in a column; without a value if none is printed."""
     value = printed.value_of(run, column)
     return Reading(value.value, spread=value.spread) if value else Reading(None)
 
