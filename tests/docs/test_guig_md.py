@@ -145,7 +145,7 @@ def test_every_number_of_the_table_is_that_of_params(row: dict[str, str]) -> Non
 
 def test_every_number_of_the_networks_is_in_the_table() -> None:
     named = {key_of(row["key"]) for row in table("key", "released: generator; expander")}
-    told = {"writes", "positions", "residual", "divide", "boundary_ids", "sharpness", "encoders", "cut"}
+    told = {"writes", "positions", "residual", "divide", "boundary_ids", "sharpness", "encoders", "cut", "copying"}
     own = {f"network.{each}" for each in GuiGConfig.model_fields}
     own |= {f"network.encoders.{each}" for each in EncoderConfig.model_fields if each not in ("reads", "attention")}
     assert own - named == {f"network.{name}" for name in told}

@@ -139,6 +139,7 @@ def guig(_: Path) -> Any:
         {"encoders": [tree | {"attention": "path"}], "norm": "pre", "divide": "coverage", "passes": 1},
         {"encoders": [tree | {"reads": ["target_tree", "source"]}]},
         {"encoders": [tree | {"reads": ["source_tree"]}, template], "writes": "tree", "alpha": 0.3, "template": 2},
+        {"encoders": [text, tree], "copying": True},
     ]  # fmt: skip
     examples = data()
     found = [values_of(GuiG(GuiGConfig(**small, **changes), examples.vocabulary), examples) for changes in variants]

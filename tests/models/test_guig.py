@@ -49,6 +49,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "w/o txt": {"encoders": [PATHS]},
     "w/o PA": {"encoders": [TEXT, reads("target_tree")]},
     "Transformer": {"encoders": [reads("target_tree", "source")]},
+    "TG with copying": {"encoders": [PATHS, TEXT], "copying": True},
     "SE": {"writes": "tree", "encoders": [reads("source_tree"), reads("template", cross_heads=1)]},
     "SE w/ PA": {"writes": "tree", "encoders": [reads("source_tree", attention="path"), reads("template")]},
     "SE w/o tmpl": {"writes": "tree", "encoders": [reads("source_tree")]},
@@ -430,6 +431,8 @@ ENCODER = {"reads": ["source"]}
         ({"cut": 1.5}, "cut"),
         ({"cut": 0.5, "encoders": [{"reads": ["source"]}]}, "cut is for models that read target_tree"),
         ({"divide": "nodes"}, "divide"),
+        ({"copying": True, "encoders": [{"reads": ["source", "target_tree"]}]}, "an encoder that reads only source"),
+        ({"copying": True, "writes": "tree", "encoders": [ENCODER]}, "copying is for models that write text"),
         ({"colour": "red"}, "colour"),
     ],
 )

@@ -39,6 +39,7 @@ TREE = reads("target_tree", attention="path", heads=2, cross_heads=1)
 EXPANDER = {"writes": "tree", "encoders": [reads("source_tree"), reads("template", cross_heads=1)], "beta": 0.3}
 VARIANTS: dict[str, dict[str, Any]] = {
     "text generator": {"encoders": [reads("source"), TREE]},
+    "text generator with copying": {"encoders": [TREE, reads("source")], "norm": "pre", "copying": True},
     "expander": EXPANDER,
     "expander with path attention": EXPANDER
     | {"encoders": [reads("source_tree", attention="path"), reads("template")]},
@@ -213,6 +214,8 @@ def wanted_losses(model: Any, batch: PairBatch, row: int, smoothing: float) -> t
     """(time,) nats of each target, and the pair's share of the loss."""
     xs, config = torch.stack(states(model, batch, row)), model.config
     target = batch.target[row, : len(xs)]
+    if config.copying:
+        return with_copying(model, batch, row, xs, smoothing)
     if config.writes == "text":
         parts = [(1.0, model.embeddings["text"].pieces.weight, target)]
     else:
@@ -226,6 +229,25 @@ def wanted_losses(model: Any, batch: PairBatch, row: int, smoothing: float) -> t
         losses = losses - logits.log_softmax(-1)[torch.arange(len(xs)), row_of]
         total = total + share * F.cross_entropy(logits, row_of, reduction="sum", label_smoothing=smoothing)
     return losses, total
+
+
+def with_copying(model: Any, batch: PairBatch, row: int, xs: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """`wanted_losses` of p = g_0 p_vocabulary + g_1 (attention to the places of the target in the source)."""
+    config, pointer, table = model.config, model.pointer, model.embeddings["text"].pieces.weight.detach().double()
+    number = next(n for n, encoder in enumerate(config.encoders) if encoder.reads == ("source",))
+    source, seen = batch.source[row].tolist(), encoded(model, number, batch, row)
+    inputs = placed([vector(model, "text", each) for each in batch.inputs[row, : len(xs)].tolist()])
+    losses, total = [], torch.zeros((), dtype=torch.float64)
+    for x, read, wanted in zip(xs, inputs, batch.target[row].tolist(), strict=False):
+        scores = torch.stack([x @ pointer.attention.score.weight.detach().double() @ state for state in seen])
+        attention = scores.exp() / scores.exp().sum()
+        context = sum(share * state for share, state in zip(attention, seen, strict=True))
+        gates = linear(pointer.gate, torch.cat([x, context, read])).softmax(0)
+        written = (table @ x).softmax(0)
+        copied = sum(share for share, piece in zip(attention, source, strict=False) if piece == wanted)
+        losses.append(-(gates[0] * written[wanted] + gates[1] * copied).log())
+        total = total + (1 - smoothing) * losses[-1] - smoothing * written.log().mean()
+    return torch.stack(losses), total
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from espalier.layers.linear import linear
 from espalier.layers.options import Mixture
+from espalier.layers.recurrent import AttentionMemory, BilinearAttention
 
 #: The copy probability of an absent id in the released mixture, whose logarithm would be -inf.
 FLOOR = 1e-12
@@ -36,6 +37,42 @@ class CopyGate(nn.Linear):
             logit = logits[..., 0].masked_fill(empty, torch.inf)
             return torch.stack([F.logsigmoid(logit), F.logsigmoid(-logit)], dim=-1)
         return logits.masked_fill(F.pad(empty, (1, 0))[:, None], -torch.inf).log_softmax(-1)
+
+
+class Pointer(nn.Module):
+    """Copying for a Transformer: attention over the source's ids, and the gate between writing and copying.
+
+    The last states of the decoder attend to those of the source's encoder by one bilinear score. The gate is that of
+    See et al. (2017), equation 8.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.attention = BilinearAttention(width, width)
+        self.gate = CopyGate(3 * width, 2)
+
+    def forward(self, hidden: Tensor, embedded: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
+        """Weights over the source, (sources, n, length), and log-probabilities of the gate, (sources, n, 2).
+
+        Args:
+            hidden, embedded: (sources, n, width) last states of the decoder, and its inputs.
+        """
+        weights, contexts = self.attention(hidden, memory)
+        empty = memory.empty[:, None]
+        return weights, self.gate.log_probabilities(torch.cat([hidden, contexts, embedded], dim=-1), empty)
+
+    def step(self, scores: Tensor, hidden: Tensor, embedded: Tensor, memory: AttentionMemory) -> Tensor:
+        """The (prefixes, size) log-probabilities `scores`, mixed with copying.
+
+        Args:
+            hidden, embedded: (prefixes, 1, width). Consecutive prefixes share a source of `memory`.
+        """
+        sources = len(memory.ids)
+        scores, hidden, embedded = (
+            part.view(sources, len(part) // max(1, sources), part.shape[-1]) for part in (scores, hidden, embedded)
+        )
+        weights, gates = self(hidden, embedded, memory)
+        return mix_all(scores, [weights], [memory.ids], gates).flatten(0, 1)
 
 
 def copied_mass(weights: Tensor, ids: Tensor, target: Tensor) -> Tensor:

@@ -2,7 +2,8 @@
 
 A granularity head in each layer estimates whether a token belongs to the sentence's template or to its details; two
 masks computed from it, resonance and scope, multiply the weights of self-attention (`layers.granularity`). Without a
-mask the model is the Transformer baseline, which may copy from the source.
+mask the model is the Transformer baseline, which may copy from the source. For copying the paper cites CopyNet (Gu et
+al. 2016), a recurrent model, and the released code has none.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import padding_bias
-from espalier.layers.copy import CopyGate, copied_mass, mix, mix_all, smoothed_sum
+from espalier.layers.copy import Pointer, copied_mass, mix, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import initialise
 from espalier.layers.linear import linear
 from espalier.layers.readout import readout_loss, target_scores
-from espalier.layers.recurrent import AttentionMemory, BilinearAttention
+from espalier.layers.recurrent import AttentionMemory
 from espalier.layers.shared_memory import memory_rows
 from espalier.models.cdnpg_blocks import EPSILON, DecoderBlock, EncoderBlock, LayerPast, Memory, select_layers
 from espalier.models.cdnpg_config import CDNPGConfig
@@ -133,14 +134,10 @@ class CDNPG(nn.Module):
         x = embedded
         for block, past, memory in zip(self._decoder, state.past, state.memories, strict=True):
             x = block.step(x, past, state.time, memory)
-        scores = self._logits(x).log_softmax(-1)
+        scores = self._logits(x[:, 0]).log_softmax(-1)
         if self.pointer is not None and state.copied is not None:
-            sources, width = len(state.copied.ids), x.shape[-1]
-            shared = (part.view(sources, -1, width) if sources < len(x) else part for part in (x, embedded))
-            weights, gates = self.pointer(*shared, state.copied)
-            scores = scores.view(*weights.shape[:2], scores.shape[-1])
-            scores = mix_all(scores, [weights], [state.copied.ids], gates)
-        return scores.flatten(0, 1), CDNPGState(state.time + 1, state.memories, state.past, state.copied)
+            scores = self.pointer.step(scores, x, embedded, state.copied)
+        return scores, CDNPGState(state.time + 1, state.memories, state.past, state.copied)
 
     # --- Its granularity ---------------------------------------------------------------------------------------------
 
@@ -227,29 +224,6 @@ class Positions(nn.Module):
             raise ValueError(f"a row of {embedded.shape[1]} ids for {last + 1} positions")
         x: Tensor = self.norm(embedded + self.table(places.clamp(max=last)))
         return dropout(x, self.dropout, self.training)
-
-
-class Pointer(nn.Module):
-    """Attention over the source's pieces for copying, and the gate between writing and copying (See et al. 2017).
-
-    For Transformer+Copy the paper cites CopyNet (Gu et al. 2016), a recurrent model, and the released code has no
-    copying. Here the last states of the decoder attend to those of the encoder by one bilinear score.
-    """
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.attention = BilinearAttention(width, width)
-        self.gate = CopyGate(3 * width, 2)
-
-    def forward(self, hidden: Tensor, embedded: Tensor, memory: AttentionMemory) -> tuple[Tensor, Tensor]:
-        """Weights over the source, (sources, n, length), and log-probabilities of the gate, (sources, n, 2).
-
-        Args:
-            hidden, embedded: (sources, n, width) last states of the decoder, and its inputs.
-        """
-        weights, contexts = self.attention(hidden, memory)
-        empty = memory.empty[:, None]
-        return weights, self.gate.log_probabilities(torch.cat([hidden, contexts, embedded], dim=-1), empty)
 
 
 def _released_head(width: int) -> tuple[nn.Module, ...]:

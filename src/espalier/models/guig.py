@@ -2,7 +2,7 @@
 
 The text generator (section 3.2), the syntax expander (section 3.1), the ablations of tables 1 and 2, and the
 Transformer baseline share one architecture, whose blocks are figures 2 and 3. They differ in the rows and attention of
-the encoders, and in the output.
+the encoders, and in the output. Copying from the source is ours.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,16 +19,18 @@ from espalier.datasets.pairs.data import PairBatch, PairData, PathBatch, modalit
 from espalier.datasets.pairs.vocabulary import PairVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, padding_bias
+from espalier.layers.copy import Pointer, copied_mass, mix, smoothed_sum
 from espalier.layers.dropout import dropout
 from espalier.layers.embeddings import PieceEmbedding, TreeSymbolEmbedding
 from espalier.layers.multi_encoder import Memory, MultiEncoderAttention
 from espalier.layers.path_attention import PathAttention
 from espalier.layers.paths import Paths
 from espalier.layers.positions import sinusoids
+from espalier.layers.recurrent import AttentionMemory
 from espalier.layers.residual import FeedForward, Residual
 from espalier.layers.shared_memory import Past, memory_rows, select_pasts
 from espalier.models.contract import Loss, scattered
-from espalier.models.guig_config import EncoderConfig, GuiGConfig
+from espalier.models.guig_config import COPIED, EncoderConfig, GuiGConfig
 
 
 class Encoder(nn.Module):
@@ -116,19 +119,25 @@ class DecoderBlock(nn.Module):
 
 @dataclass
 class GuiGState:
-    """A batch of prefixes of length `time`. A memory has one row per source, shared by its prefixes."""
+    """A batch of prefixes of length `time`. A memory has one row per source, shared by its prefixes.
+
+    Attributes:
+        copied: the source, for the pointer; None for a model that does not copy.
+    """
 
     time: int
     memories: list[list[Memory]]
     past: list[Past]
+    copied: AttentionMemory | None
 
     def select(self, index: Tensor) -> GuiGState:
         """The rows `index`, in that order."""
-        memories = self.memories
+        memories, copied = self.memories, self.copied
         owners = memory_rows(index, len(self.past[0]), len(memories[0][0].key_values.keys))
         if owners is not None:
             memories = [[memory.select(owners) for memory in layer] for layer in memories]
-        return GuiGState(self.time, memories, select_pasts(self.past, index, self.time))
+            copied = None if copied is None else copied.select(owners)
+        return GuiGState(self.time, memories, select_pasts(self.past, index, self.time), copied)
 
 
 class GuiG(nn.Module):
@@ -151,36 +160,51 @@ class GuiG(nn.Module):
         places = padded * max(len(encoder.reads) for encoder in config.encoders)
         self.positions: Tensor
         self.register_buffer("positions", sinusoids(places, config.width), persistent=False)
+        self.pointer = Pointer(config.width) if config.copying else None
         self.apply(_initialise)
 
     # --- The contract ------------------------------------------------------------------------------------------------
 
     def forward(self, batch: PairBatch, smoothing: float = 0.0) -> Loss:
-        """loss_txt of section 3.2, or loss_syn of section 3.1, summed over the batch's targets."""
-        real = batch.real
-        x = self.final_norm(batch.unpadded(self._hidden(batch)))  # only rows that have a target
-        return Loss(self.output_embedding.loss(x, batch.unpadded(batch.target), smoothing), real.sum())
+        """loss_txt of section 3.2, or loss_syn of section 3.1, summed over the batch's targets.
+
+        Label smoothing applies only to the vocabulary distribution, not to the copy distribution.
+        """
+        hidden, target = self._hidden(batch), batch.unpadded(batch.target)
+        if self.pointer is None:
+            x = self.final_norm(batch.unpadded(hidden.states))  # only rows that have a target
+            total = self.output_embedding.loss(x, target, smoothing)
+        else:
+            total = smoothed_sum(*self._copy_losses(batch, hidden, self.pointer), smoothing)
+        return Loss(total, batch.real.sum())
 
     def token_losses(self, batch: PairBatch) -> Tensor:
         """(batch, time) nats of each target (for trees the sum for node and level), 0 at padding."""
-        real = batch.real
-        scores = self.output_embedding.log_probabilities(self.final_norm(batch.unpadded(self._hidden(batch))))
-        losses = -scores.gather(1, batch.unpadded(batch.target)[:, None])[:, 0]
-        return scattered(losses, real)
+        hidden, target = self._hidden(batch), batch.unpadded(batch.target)
+        if self.pointer is None:
+            scores = self.output_embedding.log_probabilities(self.final_norm(batch.unpadded(hidden.states)))
+            losses = -scores.gather(1, target[:, None])[:, 0]
+        else:
+            losses = self._copy_losses(batch, hidden, self.pointer)[0]
+        return scattered(losses, batch.real)
 
     def start(self, batch: PairBatch) -> GuiGState:
         """The state before the first token: the encoders' outputs, and their keys and values for the decoder."""
         past = [block.attention.empty(len(batch), 32, self.positions) for block in self._blocks]
-        return GuiGState(0, self._memories(batch), past)
+        memories, copied = self._memories(batch)
+        return GuiGState(0, memories, past, copied)
 
     def step(self, tokens: Tensor, state: GuiGState) -> tuple[Tensor, GuiGState]:
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, pieces or symbols)."""
         if state.time >= self.config.positions:
             raise ValueError(f"a row longer than the {self.config.positions} positions of this model")
-        x = self.output_embedding(tokens[:, None]) + self.positions[state.time]
+        x = embedded = self.output_embedding(tokens[:, None]) + self.positions[state.time]
         for block, past, memories in zip(self._blocks, state.past, state.memories, strict=True):
             x = block.step(x, past, state.time, memories)
-        scores = self.output_embedding.log_probabilities(self.final_norm(x[:, 0]), self.config.sharpness)
+        x = self.final_norm(x)
+        scores = self.output_embedding.log_probabilities(x[:, 0], self.config.sharpness)
+        if self.pointer is not None and state.copied is not None:
+            scores = self.pointer.step(scores, x, embedded, state.copied)
         return scores, replace(state, time=state.time + 1)
 
     # --- Its parts ---------------------------------------------------------------------------------------------------
@@ -194,16 +218,26 @@ class GuiG(nn.Module):
     def _blocks(self) -> list[DecoderBlock]:
         return list(self.decoder)  # type: ignore[arg-type]
 
-    def _hidden(self, batch: PairBatch) -> Tensor:
-        """The decoder's states, (batch, time, width)."""
-        x = self._with_positions(self.output_embedding(batch.inputs), None)
-        for block, memories in zip(self._blocks, self._memories(batch), strict=True):
-            x = block(x, memories)
-        return x
+    def _hidden(self, batch: PairBatch) -> _Hidden:
+        """The decoder's states, its inputs, and the pointer's memory."""
+        x = embedded = self._with_positions(self.output_embedding(batch.inputs), None)
+        memories, copied = self._memories(batch)
+        for block, layer in zip(self._blocks, memories, strict=True):
+            x = block(x, layer)
+        return _Hidden(x, embedded, copied)
 
-    def _memories(self, batch: PairBatch) -> list[list[Memory]]:
-        """The memories of each decoder block, one per encoder."""
-        encoded, biases = [], []
+    def _copy_losses(self, batch: PairBatch, hidden: _Hidden, pointer: Pointer) -> tuple[Tensor, Tensor]:
+        """(targets,) nats of each non-padding target, and the mean nats of the vocabulary at its place."""
+        assert hidden.copied is not None and isinstance(self.output_embedding, PieceEmbedding)  # by `GuiGConfig`
+        x = self.final_norm(hidden.states)
+        weights, gates = pointer(x, hidden.embedded, hidden.copied)
+        copies = batch.unpadded(copied_mass(weights, hidden.copied.ids, batch.target))
+        scores = self.output_embedding.target_scores(batch.unpadded(x), batch.unpadded(batch.target))
+        return -mix(scores.chosen, [copies], batch.unpadded(gates)), -scores.mean
+
+    def _memories(self, batch: PairBatch) -> tuple[list[list[Memory]], AttentionMemory | None]:
+        """The memories of each decoder block, one per encoder, and that of the pointer."""
+        encoded, biases, copied = [], [], None
         for config, encode in zip(self.config.encoders, self.encoders, strict=True):
             rows = [getattr(batch, name) for name in config.reads]
             real = torch.cat([row != PAD for row in rows], dim=1)
@@ -216,7 +250,9 @@ class GuiG(nn.Module):
             x = self._with_positions(torch.cat(embedded, dim=1), real if len(rows) > 1 else None)
             encoded.append(encode(x, bias, paths))
             biases.append(bias)
-        return [block.encoders.project_memory(encoded, biases) for block in self._blocks]
+            if self.pointer is not None and config.reads == COPIED:
+                copied = self.pointer.attention.project_memory(encoded[-1], rows[0], real)
+        return [block.encoders.project_memory(encoded, biases) for block in self._blocks], copied
 
     def _with_positions(self, x: Tensor, real: Tensor | None) -> Tensor:
         """Add positions, and apply dropout.
@@ -231,8 +267,23 @@ class GuiG(nn.Module):
         return dropout(x, self.config.dropout, self.training)
 
 
+class _Hidden(NamedTuple):
+    """Results of the decoder at all places of a batch.
+
+    Attributes:
+        states: (batch, time, width), before the last norm.
+        embedded: (batch, time, width) inputs.
+        copied: the source, for the pointer; None for a model that does not copy.
+    """
+
+    states: Tensor
+    embedded: Tensor
+    copied: AttentionMemory | None
+
+
 def _initialise(module: nn.Module) -> None:
     """Initialise matrices by Xavier's normal rule (released) and biases with 0."""
     if isinstance(module, nn.Linear):
         nn.init.xavier_normal_(module.weight)
-        nn.init.zeros_(module.bias)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)

@@ -1,12 +1,15 @@
 """Settings of GuiG's models and of its baseline SCPN: `network` of a model in params.yaml."""
 
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from espalier.datasets.pairs.data import PairView, Row
 from espalier.io.validation import Strict
 from espalier.layers.options import Mixture, Norm
+
+#: The rows of the encoder whose ids a text generator may copy.
+COPIED: Final[tuple[Row, ...]] = ("source",)
 
 
 class EncoderConfig(Strict):
@@ -68,6 +71,8 @@ class GuiGConfig(Strict):
     #: In training, the share of target trees that are read without their last levels, down to the template's at random,
     #: so that the model also learns to follow trees that are short. The dev loss and decoding see whole trees.
     cut: float = Field(0.0, ge=0, le=1)
+    #: Whether pieces of the source are copied, from the states of the encoder that reads only the source (ours).
+    copying: bool = False
     #: The factor of the logits in decoding. Training scales them by d^-0.5; the released generators omit this in
     #: decoding, which equals 16 at their width.
     sharpness: float = Field(1.0, gt=0, le=1000)
@@ -78,6 +83,8 @@ class GuiGConfig(Strict):
             raise ValueError("a model that writes the target's tree cannot read target_tree")
         if self.cut and not any("target_tree" in encoder.reads for encoder in self.encoders):
             raise ValueError("cut is for models that read target_tree")
+        if self.copying and (self.writes == "tree" or not any(encoder.reads == COPIED for encoder in self.encoders)):
+            raise ValueError("copying is for models that write text and have an encoder that reads only source")
         if self.norm == "pre" and self.residual == "inside":
             raise ValueError("residual: inside needs norm post or released; before a norm nothing would be left of it")
         return self
