@@ -21,12 +21,12 @@ from espalier.datasets.pairs.word_classes import Lexicon
 from espalier.decoding.beam import Hypothesis
 from espalier.decoding.bounds import CANDIDATES
 from espalier.decoding.constraints.words import GivenWord
-from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.errors import ArtifactError, ConfigError, DataError
 from espalier.models.guig_config import GuiGConfig
-from espalier.tasks.candidates import RANKING, chosen, taken
+from espalier.tasks.candidates import RANKING, chosen, kept_of_source, taken
 from espalier.tasks.data import Outputs, RunOptions
 from espalier.tasks.paraphrase_decoder import PairDecoder
-from espalier.tasks.paraphrase_search import of_classes
+from espalier.tasks.paraphrase_search import of_classes, weighted
 from espalier.tasks.registry import TASKS
 
 GUIDE = "(S (NP (DT) (NN)) (VP (VB)))"
@@ -166,6 +166,38 @@ def test_each_candidate_is_a_row_with_its_ranking() -> None:
     assert decoder.candidates == CANDIDATES
 
 
+def test_the_candidates_of_each_tree_of_a_run_have_numbers_of_their_own() -> None:
+    trees = [GUIDE, KEPT]
+    guidance = pd.DataFrame(
+        {"id": id_, "seed": 1, "sample": sample, "tree": tree}
+        for id_ in ("p0", "p1", "p2")
+        for sample, tree in enumerate(trees)
+    )
+    runs = inputs_of(GUIDED, RunOptions(2, guidance=guidance), guide="run", strict=True, candidates=5)
+    assert [[(row["sample"], row["guide"]) for (row,) in inputs.rows] for inputs in runs] == [
+        [(0, GUIDE)] * len(DATA), [(5, KEPT)] * len(DATA),
+    ]  # fmt: skip
+    with pytest.raises(DataError, match=r"outputs of the guidance: no sample 3; ask for fewer samples"):
+        inputs_of(GUIDED, RunOptions(3, guidance=guidance), guide="run", strict=True)
+
+
+def test_what_a_text_keeps_of_its_source_is_the_f1_of_their_bigrams() -> None:
+    source = ["a", "lamp", "glows", "in", "a", "lamp"]  # a-lamp twice, lamp-glows, glows-in, in-a
+    assert kept_of_source(source, source) == 1
+    assert kept_of_source(source, ["a", "lamp", "a", "lamp", "a", "lamp"]) == pytest.approx(2 * 2 / (5 + 5))
+    assert (
+        kept_of_source(source, ["glows", "lamp", "a"]) == kept_of_source(source, ["a"]) == kept_of_source([], []) == 0
+    )
+
+
+def test_a_weight_of_the_source_raises_candidates_by_what_they_keep_of_it() -> None:
+    source = VOC.encode_texts(["a lamp glows"])[0]
+    rows = [Hypothesis(VOC.encode_texts([text])[0], -3.0, -0.5) for text in ("a lamp", "a lamp glows", "glows a")]
+    assert weighted(rows, source, VOC, 0.0) == rows
+    assert [each.score for each in weighted(rows, source, VOC, 0.3)] == pytest.approx([-0.5 + 0.3 * 2 / 3, -0.2, -0.5])
+    assert [each.log_probability for each in weighted(rows, source, VOC, 0.3)] == [-3.0] * 3
+
+
 # --- Which is taken ---------------------------------------------------------------------------------------------------
 
 
@@ -221,7 +253,21 @@ UNGUIDED = GuiGConfig.model_validate({"encoders": [{"reads": ["source"]}], "posi
     ("network", "decoder", "samples", "message"),
     [
         (UNGUIDED, {}, 1, "decoder.strict: the model writes no texts along trees; leave it out"),
-        (NETWORK, {}, 2, "samples: of candidates one text is taken; leave it out, or decoder.strict"),
+        (
+            NETWORK,
+            {},
+            2,
+            "samples: candidates of several samples are guided by the trees of a run; one sample, or guide: "
+            "run and template: target",
+        ),
+        (
+            NETWORK,
+            {"guide": "run", "template": "frequent"},
+            2,
+            "samples: candidates of several samples are guided by the "
+            "trees of a run; one sample, or guide: run and template: target",
+        ),
+        (NETWORK, {"granularity": True}, 1, "decoder.granularity: the model has no granularity; leave it out"),
     ],
 )
 def test_a_run_that_cannot_be_strict_is_one_line(network: Any, decoder: Any, samples: int, message: str) -> None:
@@ -229,17 +275,21 @@ def test_a_run_that_cannot_be_strict_is_one_line(network: Any, decoder: Any, sam
         PairDecoder(strict=True, **decoder).check(network, PairSettings(), samples)
     assert str(caught.value) == message
     PairDecoder(strict=True).check(NETWORK, PairSettings(), 1)
+    PairDecoder(strict=True, guide="run").check(NETWORK, PairSettings(), 8)
 
 
 def test_records_of_runs_without_candidates_do_not_name_them() -> None:
     plain, strict = PairDecoder(beam=4).model_dump(), PairDecoder(beam=4, strict=True).model_dump()
     assert strict == {**plain, "strict": True, "candidates": CANDIDATES} and plain["beam"] == 4
+    assert PairDecoder(strict=True, source_weight=0.5, beam=4).model_dump() == {**strict, "source_weight": 0.5}
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"candidates": 4}, "candidates: 4 are for strict: true"),
+        ({"source_weight": 0.5}, "source_weight: 0.5 is for strict: true"),
+        ({"strict": True, "source_weight": -0.5}, "source_weight"),
         ({"strict": True, "candidates": 0}, "candidates"),
         ({"strict": True, "candidates": 1001}, "candidates"),
     ],

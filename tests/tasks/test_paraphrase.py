@@ -229,6 +229,18 @@ def test_frequent_templates_are_taken_one_a_sample() -> None:
         inputs_of(view(), RunOptions(samples=3), template="frequent")
 
 
+def test_samples_of_one_tree_or_template_are_the_best_hypotheses_of_its_beam() -> None:
+    for one in (view(), GUIDED):
+        (inputs,) = inputs_of(one, RunOptions(samples=3))
+        assert (inputs.kept, inputs.given) == (3, {"best": 3})
+        assert [row["sample"] for (row,) in inputs.rows] == [0] * 3
+    varied: list[dict[str, Any]] = [{"guide": "run"}, {"template": "frequent"}]
+    for settings in varied:
+        PairDecoder(beam=2, **settings).check(GuiGConfig(), PairSettings(), 3)
+    with pytest.raises(ConfigError, match=r"samples: 3 samples, the best of 2 beams; a wider beam"):
+        PairDecoder(beam=2).check(GuiGConfig(), PairSettings(), 3)
+
+
 def test_an_expander_s_template_is_the_top_of_the_target_s_tree() -> None:
     (inputs,) = inputs_of(view())
     assert [(row["guide"], row["template"]) for (row,) in inputs.rows] == [

@@ -1,14 +1,18 @@
 """Candidates for a text, of which the first is taken whose parse keeps the template.
 
-Candidates are rows of the outputs, numbered by `sample`. The stage that parses the texts of runs parses them too, and
-scoring takes one of each record: decoding needs no parser, and a change of the parser decodes nothing again.
+Candidates are rows of the outputs, numbered by `sample`, those of one tree after those of the other. The stage that
+parses the texts of runs parses them too, and scoring takes one of each record: decoding needs no parser, and a change
+of the parser decodes nothing again.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from espalier.metrics.bleu import ngrams
 from espalier.metrics.expansion import template_statistics
 from espalier.tasks.data import TEXT_COLUMNS, Outputs
 
@@ -40,6 +44,12 @@ def chosen(outputs: Outputs[Any]) -> Outputs[Any]:
         table=table.loc[rows].reset_index(drop=True),
         annotations=parses.loc[rows].reset_index(drop=True),
     )
+
+
+def kept_of_source(source: Sequence[str], text: Sequence[str]) -> float:
+    """The share of the source's words, in their order, that a text keeps: F1 of bigrams, from 0 to 1."""
+    given, found = (Counter(ngrams(words, 2)) for words in (source, text))
+    return 2 * (given & found).total() / max(1, given.total() + found.total())
 
 
 def taken(table: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:

@@ -54,6 +54,8 @@ def guides_of(
     if guidance is None:
         raise DataError("no run guides this one", file="params.yaml", remedy="name one as the run's guidance")
     table = guidance[(guidance["sample"] == sample) & (guidance["seed"] == seed)]
+    if sample and table.empty:
+        raise DataError(f"no sample {sample + 1}", file="outputs of the guidance", remedy="ask for fewer samples")
     trees = dict(zip(table["id"], table["tree"], strict=True))
     nodes = (model.config.positions - 2) // (3 if view.form == "brackets" else 1)
 
@@ -107,7 +109,7 @@ class ParaphraseTask(Task):
     def inputs(
         self, ready: Ready[Pair, PairData], model: PairModel, decoder: PairDecoder, options: RunOptions, seed: int
     ) -> Iterator[Inputs[PairData, Hypothesis]]:
-        """The pairs with their guiding trees, once for each sample."""
+        """The pairs with their guiding trees, once for each sample that has its own tree or template."""
         count = len(ready.records)
         chosen = range(count)
         if decoder.rows:
@@ -117,10 +119,11 @@ class ParaphraseTask(Task):
         view = model.config.view
         strict = _strict(decoder, view)
         lexicon = Lexicon.of_pairs(ready.train()) if strict and ready.train else None
-        given: dict[str, Any] = {} if strict else {"best": 1}
+        kept = decoder.candidates if strict else 1 if decoder.varied else options.samples
+        given: dict[str, Any] = {} if strict else {"best": kept}
         if lexicon and lexicon.known:
             given["lexicon"] = lexicon
-        for sample in range(options.samples):
+        for sample in range(options.samples if decoder.varied else 1):
             for places, part in ready.parts(options.at_once, np.array(chosen, dtype=np.int64)):
                 records, data = part.records, part.data
                 templates = templates_of(ready, decoder, records, sample, view)
@@ -129,7 +132,7 @@ class ParaphraseTask(Task):
                     {
                         **_record_columns(record, data.vocabulary),
                         "cluster": ready.data.ids[chosen[firsts[chosen.index(place)]]],
-                        "sample": sample,
+                        "sample": sample * kept,
                         "guide": guides[number] if guides else "",
                         "template": templates[number],
                     }
@@ -140,7 +143,6 @@ class ParaphraseTask(Task):
                 guided = data.with_trees(
                     guides if decoder.guide != "target" else None, templates if decoder.template == "frequent" else None
                 )
-                kept = decoder.candidates if strict else 1
                 yield Inputs(guided, np.arange(len(grouped)), grouped, kept, given=given)
 
     def generate(
@@ -159,13 +161,16 @@ class ParaphraseTask(Task):
             best: how many without a strict decoder; None for as many as the beam has.
         """
         from espalier.decoding.granularity import GradedModel, graded
-        from espalier.tasks.paraphrase_search import candidates, of_classes, ranked, search
+        from espalier.tasks.paraphrase_search import candidates, of_classes, ranked, search, weighted
 
         view = model.config.view
         if _strict(decoder, view):
             rows = candidates(model, batch, decoder, view, seeds)
             more = of_classes(model, batch, decoder, view, [lexicon] * len(rows)) if lexicon else [[]] * len(rows)
-            return [ranked([*row, *own], model.vocabulary) for row, own in zip(rows, more, strict=True)]
+            return [
+                ranked(weighted([*row, *own], source, model.vocabulary, decoder.source_weight), model.vocabulary)
+                for row, own, source in zip(rows, more, batch.source.tolist(), strict=True)
+            ]
         found = search(model, batch, decoder, view, best=best)
         # The n-gram model is decoded with the settings of the runs beside it, and has no granularity.
         if not decoder.granularity or not isinstance(model, GradedModel):

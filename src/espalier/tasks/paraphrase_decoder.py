@@ -39,6 +39,8 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
     #: Their number: the hypotheses of the beam, those of a beam under the classes of words of the tree's leaves, and
     #: samples beyond them.
     candidates: int = Field(CANDIDATES, ge=1, le=MAX_CANDIDATES)
+    #: Added to the ranking of a candidate, times the share of the source's bigrams that it keeps.
+    source_weight: float = Field(0.0, ge=0, le=1000)
     #: Keep z of each piece of the source and of the best text, for models with granularity heads or levels.
     granularity: bool = False
     #: Decode only this many pairs, spread over the split; 0 means all.
@@ -52,18 +54,27 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
             raise ValueError(f"min_ids: {self.min_ids} is for texts; a constraint decides when a tree may end")
         if not self.strict and "candidates" in self.model_fields_set:
             raise ValueError(f"candidates: {self.candidates} are for strict: true")
+        if not self.strict and self.source_weight:
+            raise ValueError(f"source_weight: {self.source_weight} is for strict: true")
         return self
 
     @model_serializer(mode="wrap")
     def _shown(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """The settings without those of candidates if there are none: records of other runs stay as they are."""
         found: dict[str, Any] = dump(self)
-        return found if self.strict else {name: found[name] for name in found if name not in ("strict", "candidates")}
+        unused = () if self.source_weight else ("source_weight",)
+        unused = unused if self.strict else ("strict", "candidates", *unused)
+        return {name: found[name] for name in found if name not in unused}
 
     @property
     def prefixes(self) -> int:
         """The beam size, or the number of samples beyond the beams if that is larger."""
         return max(self.beam, self.sampled) if self.strict else self.beam
+
+    @property
+    def varied(self) -> bool:
+        """Whether samples have different trees or templates. Else they are the best hypotheses of one search."""
+        return self.guide == "run" or self.template == "frequent"
 
     @property
     def classed(self) -> int:
@@ -91,9 +102,15 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
         check_constraint(self, view)
         if self.strict and not (view.writes == "text" and "target_tree" in view.reads):
             raise ConfigError("the model writes no texts along trees", where="decoder.strict", remedy="leave it out")
-        if self.strict and (samples > 1 or self.granularity):
-            where = "samples" if samples > 1 else "decoder.granularity"
+        if self.strict and self.granularity:
+            where = "decoder.granularity"
             raise ConfigError("of candidates one text is taken", where=where, remedy="leave it out, or decoder.strict")
+        if self.strict and samples > 1 and (self.guide != "run" or self.template == "frequent"):
+            what = "candidates of several samples are guided by the trees of a run"
+            raise ConfigError(what, where="samples", remedy="one sample, or guide: run and template: target")
+        if not self.strict and not self.varied and samples > self.beam:
+            what = f"{samples} samples, the best of {self.beam} beams"
+            raise ConfigError(what, where="samples", remedy="a wider beam")
 
     def shown(self, network: NetworkSettings[PairView], samples: int, guidance: str | None) -> dict[str, Any]:
         """The settings to show. `protocol` is the tree that guides a text, or the constraint of a tree."""

@@ -1,6 +1,7 @@
 """The search for paraphrases and their trees, by beam search under a constraint."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from espalier.decoding.sampling import hypotheses
 from espalier.io.hashing import seed_from
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.levels import TreeError
+from espalier.tasks.candidates import kept_of_source
 from espalier.tasks.paraphrase_decoder import PairDecoder, PairModel, check_constraint
 
 
@@ -116,6 +118,23 @@ def of_classes(
     found = search(model, batch, decoder, view, WordClasses(rows, vocabulary.text_size))
     # A text of the largest length may be cut.
     return [[each for each in row if len(each.tokens) < decoder.max_ids][: decoder.classed] for row in found]
+
+
+def weighted(
+    rows: Sequence[Hypothesis], source: Sequence[int], vocabulary: PairVocabulary, weight: float
+) -> list[Hypothesis]:
+    """The hypotheses with `weight` times `kept_of_source` added to their scores.
+
+    Args:
+        source: ids of the source.
+    """
+    if not weight:
+        return [*rows]
+    words = vocabulary.decode_text(source).split()
+    return [
+        replace(each, score=each.score + weight * kept_of_source(words, vocabulary.decode_text(each.tokens).split()))
+        for each in rows
+    ]
 
 
 def ranked(rows: Sequence[Hypothesis], vocabulary: PairVocabulary) -> list[Hypothesis]:
