@@ -1,19 +1,21 @@
-"""How often a paraphrase keeps its template, by where its candidates come from: the nursery's SE + TG on its dev pairs.
+"""How often a paraphrase keeps its template, by where its candidates come from: SE + TG of a profile on its dev pairs.
 
-    python benchmarks/kept_templates.py [WORDS]
+    python benchmarks/kept_templates.py [--small] [WORDS]
 
-It prints the rows of the table of docs/guig.md; with WORDS, those whose names have these words. The models and the
-parser are those of `data/`. Of a pair's candidates the likeliest is taken whose parse keeps the template, as in a
-strict run. Milliseconds are processor time for a pair, for decoding and parsing. It takes five minutes on one thread.
+It prints the rows of the tables of docs/guig.md; with WORDS, those whose names have these words. The models and the
+parser are those of `data/` of the profile, the nursery's or, with --small, that of `small`. Of a pair's candidates the
+likeliest is taken whose parse keeps the template, as in a strict run. Milliseconds are processor time for a pair, for
+decoding and parsing. It takes five minutes on one thread, and half an hour with --small.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -34,13 +36,27 @@ from espalier.models.serialization import load_model
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import load_parser
 from espalier.tasks.paraphrase_decoder import PairDecoder
-from espalier.tasks.paraphrase_search import of_classes, pair_constraint, ranked, search, tree_text
+from espalier.tasks.paraphrase_search import of_classes, pair_constraint, ranked, search, tree_text, weighted
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # `pipeline` is in the clone, and not installed
 from pipeline import layout
 from pipeline.records.artifacts import read_ready, read_train
 
-BEAM, TREES = 4, 4
+
+class Setting(NamedTuple):
+    """A profile's dataset and parser, the largest number of dev pairs, beams, trees and the length penalty of texts."""
+
+    profile: str
+    dataset: str
+    parser: str
+    pairs: int
+    beam: int
+    trees: int
+    power: float
+
+
+NURSERY = Setting("nursery", "paraphrase_en", "constituency_en", 200, 4, 4, 0.0)
+SMALL = Setting("small", "guig", "penn", 250, 8, 16, 1.0)
 #: The candidates of pairs that are decoded together; a round of those drawn again; and the most of a pair.
 TOGETHER, ROUND, MOST = 512, 32, 256
 
@@ -50,40 +66,44 @@ Source = Callable[[Sequence[int]], Rows]
 
 
 class Bench:
-    """The pairs, the shortest first, and the `TREES` best trees that the expander makes of each template."""
+    """The pairs, the shortest first, and the best trees that the expander makes of each template."""
 
-    def __init__(self) -> None:
-        ready = read_ready("paraphrase_en", "dev", ENCODINGS["pairs"])
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        ready = read_ready(setting.dataset, "dev", ENCODINGS["pairs"])
         order = np.argsort(ready.data.sizes(PairView(("source",))), kind="stable")
+        order = order[:: max(1, len(order) // setting.pairs)][: setting.pairs]  # spread over the lengths
         self.records, self.data = [ready.records[place] for place in order], ready.data.select(order)
         self.model: Any = load_model(layout.model("guig_tg"), None)[0]
         self.vocabulary, self.view = self.data.vocabulary, self.model.config.view
-        self.parser = load_parser(layout.parser("constituency_en"))
+        self.parser = load_parser(layout.parser(setting.parser))
         self.trees = self._expanded()
-        self.lexicon = Lexicon.of_pairs(read_train("paraphrase_en", ENCODINGS["pairs"]))
+        self.lexicon = Lexicon.of_pairs(read_train(setting.dataset, ENCODINGS["pairs"]))
 
     def _expanded(self) -> list[list[str]]:
         """By rank, the tree for each pair; the best one where the search found fewer."""
         model, _ = load_model(layout.model("guig_se"), None)
-        view, decoder = model.config.view, PairDecoder(beam=TREES, constraint="template")
+        view, decoder = model.config.view, PairDecoder(beam=self.setting.trees, constraint="template")
         batches = (self.data.batch(np.array([place]), view) for place in range(len(self.data)))
         found = [search(model, batch, decoder, view)[0] for batch in batches]
         trees = [[*filter(None, (tree_text(each.tokens, view, model.vocabulary) for each in row))] for row in found]
-        return [[(row[rank:] or row)[0] for row in trees] for rank in range(TREES)]
+        return [[(row[rank:] or row)[0] for row in trees] for rank in range(self.setting.trees)]
 
     def batch(self, places: Sequence[int], rank: int) -> PairBatch:
         return self.data.with_trees(self.trees[rank], None).batch(np.array(places), self.view)
 
     # --- Candidates of some pairs --------------------------------------------------------------------------------
 
-    def beam(self, places: Sequence[int], beam: int = BEAM, rank: int = 0, power: float = 0.0) -> Rows:
-        """The hypotheses of a beam; `power` is the length penalty of its search alone."""
-        decoder = PairDecoder(beam=beam, length_power=power)
+    def beam(self, places: Sequence[int], beam: int = 0, rank: int = 0, power: float | None = None) -> Rows:
+        """The hypotheses of a beam; `power` is the length penalty of its search alone. The setting has defaults."""
+        power = self.setting.power if power is None else power
+        decoder = PairDecoder(beam=beam or self.setting.beam, length_power=power)
         return search(self.model, self.batch(places, rank), decoder, self.view)
 
     def classed(self, places: Sequence[int], rank: int = 0, lexicons: Sequence[Lexicon] | None = None) -> Rows:
         """The hypotheses of a beam under classes of words: of the words of the training pairs, or of others."""
-        decoder, lexicons = PairDecoder(beam=BEAM, strict=True), lexicons or [self.lexicon] * len(places)
+        decoder = PairDecoder(beam=self.setting.beam, length_power=self.setting.power, strict=True)
+        lexicons = lexicons or [self.lexicon] * len(places)
         return of_classes(self.model, self.batch(places, rank), decoder, self.view, lexicons)
 
     def own_words(self, places: Sequence[int]) -> Rows:
@@ -99,14 +119,16 @@ class Bench:
         ids, numbers = [self.records[place].id for place in places], range(first, first + count)
         found = hypotheses(
             self.model, self.batch(places, rank), constraint=rule, temperature=temperature, max_ids=52, begin=BOS,
-            end=EOS, seeds=[seed_from(1, own, rank, number) for own in ids for number in numbers],
+            end=EOS, length_power=self.setting.power,
+            seeds=[seed_from(1, own, rank, number) for own in ids for number in numbers],
         )  # fmt: skip
         return [found[start : start + count] for start in range(0, len(found), count)]
 
     def again(self, places: Sequence[int]) -> Rows:
         """A beam and a round of samples; more rounds where no candidate keeps the template."""
-        rows = joined(self.beam(places), self.drawn(places, ROUND - BEAM))
-        for first in range(ROUND - BEAM, MOST - BEAM, ROUND):
+        beam = self.setting.beam
+        rows = joined(self.beam(places), self.drawn(places, ROUND - beam))
+        for first in range(ROUND - beam, MOST - beam, ROUND):
             parses = self.parses(rows)
             left = [place for place, row in enumerate(rows) if not any(self.kept(places[place], row, parses))]
             more = self.drawn([places[place] for place in left], ROUND, first=first) if left else []
@@ -128,12 +150,16 @@ class Bench:
         kept: list[bool] = (template_statistics([self.trees[0][place]] * len(trees), trees)[:, 0] > 0).tolist()
         return kept
 
-    def cells(self, source: Callable[[Sequence[int]], Rows], most: int) -> list[float]:
+    def cells(self, source: Source, most: int, weight: float) -> list[float]:
         """Candidates of a pair, milliseconds, share of kept templates, BLEU and TED of what is taken."""
         started, rows, size = time.process_time(), Rows(), max(1, TOGETHER // most)
         for start in range(0, len(self.data), size):
             rows += source(range(start, min(start + size, len(self.data))))
-        rows = [ranked(row, self.vocabulary) for row in rows]
+        sources = (self.data.columns["source"].row(place) for place in range(len(rows)))
+        rows = [
+            ranked(weighted([each for each in row if each.tokens], source, self.vocabulary, weight), self.vocabulary)
+            for row, source in zip(rows, sources, strict=True)
+        ]
         parses, texts = self.parses(rows), list[str]()
         for place, row in enumerate(rows):
             kept = self.kept(place, row, parses)
@@ -156,52 +182,80 @@ def joined(*sources: Rows) -> Rows:
     return [[each for row in rows for each in row] for rows in zip(*sources, strict=True)]
 
 
-def ways(bench: Bench) -> dict[str, tuple[Source, int]]:
-    """Sources of candidates, and the largest number of texts that each searches together for a pair."""
-    beam, drawn, classed = bench.beam, bench.drawn, bench.classed
-    ranks, named = range(TREES), dict[str, tuple[Source, int]]()
-    named["the best of 4 beams"] = lambda own: [row[:1] for row in beam(own)], BEAM
-    named["4 beams"] = beam, BEAM
-    named["32 beams"] = lambda own: beam(own, 32), 32
+#: Sources of candidates by name, the largest number of texts that each searches together for a pair, and the weight of
+#: the source in the ranking.
+Ways = dict[str, tuple[Source, int, float]]
+
+
+def nursery_ways(bench: Bench) -> Ways:
+    """Where candidates come from: beams, samples, classes of words, several trees."""
+    beam, drawn, classed, own = bench.beam, bench.drawn, bench.classed, bench.setting.beam
+    ranks, named = range(bench.setting.trees), dict[str, tuple[Source, int]]()
+    named["the best of 4 beams"] = lambda of: [row[:1] for row in beam(of)], own
+    named["4 beams"] = beam, own
+    named["32 beams"] = lambda of: beam(of, 32), 32
     named["4 beams for each length penalty of 0, 0.5, 1"] = (
-        lambda own: joined(*(beam(own, power=power) for power in (0.0, 0.5, 1.0))),
-        BEAM,
+        lambda of: joined(*(beam(of, power=power) for power in (0.0, 0.5, 1.0))),
+        own,
     )
     for n in (32, 64, 128, 256):
-        named[f"4 beams, {n - BEAM} samples"] = lambda own, n=n: joined(beam(own), drawn(own, n - BEAM)), n
+        named[f"4 beams, {n - own} samples"] = lambda of, n=n: joined(beam(of), drawn(of, n - own)), n
     named["4 beams, 60 samples, temperature 0.7"] = (
-        lambda own: joined(beam(own), drawn(own, 60, temperature=0.7)),
+        lambda of: joined(beam(of), drawn(of, 60, temperature=0.7)),
         64,
     )
     named["4 beams, 12 samples, for each of 4 trees"] = (
-        lambda own: joined(*(joined(beam(own, rank=rank), drawn(own, 12, rank)) for rank in ranks)),
+        lambda of: joined(*(joined(beam(of, rank=rank), drawn(of, 12, rank)) for rank in ranks)),
         16,
     )
     named[f"4 beams, 28 samples, 32 more as long as none keeps it, up to {MOST}"] = bench.again, ROUND
-    named["4 under classes"] = classed, BEAM
-    named["4 beams, 4 under classes"] = lambda own: joined(beam(own), classed(own)), BEAM
+    named["4 under classes"] = classed, own
+    named["4 beams, 4 under classes"] = lambda of: joined(beam(of), classed(of)), own
     for n in (32, 64):
-        named[f"4 beams, 4 under classes, {n - 2 * BEAM} samples"] = (
-            lambda own, n=n: joined(beam(own), classed(own), drawn(own, n - 2 * BEAM)),
+        named[f"4 beams, 4 under classes, {n - 2 * own} samples"] = (
+            lambda of, n=n: joined(beam(of), classed(of), drawn(of, n - 2 * own)),
             n,
         )
     named["4 beams, 56 samples, 4 under classes of their own words"] = bench.own_words, 64
     named["4 beams, 4 under classes, for each of 4 trees"] = (
-        lambda own: joined(*(joined(beam(own, rank=rank), classed(own, rank)) for rank in ranks)),
-        BEAM,
+        lambda of: joined(*(joined(beam(of, rank=rank), classed(of, rank)) for rank in ranks)),
+        own,
     )
+    return {name: (source, most, 0.0) for name, (source, most) in named.items()}
+
+
+def small_ways(bench: Bench) -> Ways:
+    """How many trees and samples, and how much the source counts."""
+
+    def of_trees(trees: int, samples: int) -> Source:
+        return lambda of: joined(
+            *(
+                joined(bench.beam(of, rank=rank), bench.classed(of, rank), bench.drawn(of, samples, rank))
+                for rank in range(trees)
+            )
+        )
+
+    named: Ways = {"the best of 8 beams": (lambda of: [row[:1] for row in bench.beam(of)], bench.setting.beam, 0.0)}
+    for trees, samples in ((1, 48), (1, 176), (4, 16), (8, 16), (16, 16)):
+        each = f", for each of {trees} trees" if trees > 1 else ""
+        named[f"8 beams, 8 under classes, {samples} samples{each}"] = of_trees(trees, samples), 16 + samples, 0.0
+    for weight in (0.5, 1.0, 1.5, 2.0):
+        name = f"8 beams, 8 under classes, 16 samples, for each of 8 trees, weight {weight}"
+        named[name] = of_trees(8, 16), 32, weight
     return named
 
 
 def main() -> None:
-    asked = " ".join(sys.argv[1:])
+    small, asked = "--small" in sys.argv, " ".join(word for word in sys.argv[1:] if word != "--small")
+    setting, ways = (SMALL, small_ways) if small else (NURSERY, nursery_ways)
+    os.chdir(layout.PROFILES[setting.profile])
     torch.set_num_threads(1)
-    bench = Bench()
+    bench = Bench(setting)
     print(f"| {len(bench.data)} pairs | candidates | ms a pair | template kept, % | BLEU | TED |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name, (source, most) in ways(bench).items():
+    for name, way in ways(bench).items():
         if asked in name:
-            found, milliseconds, kept, bleu, ted = bench.cells(source, most)
+            found, milliseconds, kept, bleu, ted = bench.cells(*way)
             print(f"| {name} | {found:.0f} | {milliseconds:.0f} | {kept:.1f} | {bleu:.1f} | {ted:.2f} |", flush=True)
 
 

@@ -164,7 +164,7 @@ def test_what_the_page_says_of_the_released_pairs_and_of_our_two_models_is_so(na
     }  # fmt: skip
     on_dev = {key for key, run in params.runs.items() if run.paper == "guig" and run.split == "dev"}
     in_both = {run for run in on_dev if run not in SMALL_ALONE}
-    assert in_both == {*tried, "guig_se_dev", "guig_se_tg_dev", "guig_se_tg_strict_dev"}
+    assert in_both == {*tried, "guig_se_dev", "guig_se_tg_dev", "guig_se_tg_strict_dev", "guig_se_trees_dev"}
     assert (params.models["guig_tg_cut"].network.cut, params.models["guig_tg"].network.cut) == (0.5, 0.0)
     plain = params.models["guig_scpn_no_copy"].network
     assert isinstance(plain, SCPNConfig) and not plain.copying
