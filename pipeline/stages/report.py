@@ -97,6 +97,7 @@ def run(key: str) -> None:
             params.profile,
         ),
         earlier=_earlier(key, printed, params),
+        elsewhere=_elsewhere(key, params, runs),
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
         trainings=_trainings(params, key, printed),
         judged=judgings_of(studies, present),
@@ -155,6 +156,15 @@ def _earlier(paper: str, printed: Printed, params: Params) -> list[Ordering]:
         return read_json(place, RunDetails)["scores"].get(metric) if scored else None
 
     return orderings_from(read_json(path, WrittenOrderings), printed, score_of) if path.exists() else []
+
+
+def _elsewhere(paper: str, params: Params, here: Mapping[str, Run]) -> list[RunResult]:
+    """The scores in Git of runs that are not here."""
+    return [
+        RunResult(key=name, model=run_.model, profile=params.profile, metrics=read_details(paper, name))
+        for name, run_ in params.runs.items()
+        if run_.paper == paper and name not in here and layout.details(paper, name).exists()
+    ]
 
 
 def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:

@@ -286,6 +286,20 @@ def test_claims_about_a_run_that_is_not_here_are_those_of_the_last_report_correc
     assert orderings_json(build(pairs, [], earlier=earlier)) == orderings_json(last)
 
 
+def test_a_claim_that_was_not_computed_shows_the_scores_of_a_run_that_is_elsewhere(
+    pairs: Printed, pair_runs: list[RunResult]
+) -> None:
+    (guided,) = (run for run in pair_runs if run.key == "guided")
+    others = [run for run in pair_runs if run is not guided]
+    made = build(
+        pairs, others, elsewhere=[RunResult(key="guided", model="", profile="nursery", metrics=guided.metrics)]
+    )
+    for one, whole in zip(made.orderings, build(pairs, pair_runs).orderings, strict=True):
+        assert (one.profile, one.steps, one.why) == (whole.profile, whole.steps, whole.why)
+        assert [each.ours for each in one.measures] == [each.ours for each in whole.measures]
+    assert {one.key for one in made.runs} == {run.key for run in others}
+
+
 def test_claims_about_runs_that_are_here_are_never_those_of_the_last_report(
     pairs: Printed, pair_runs: list[RunResult]
 ) -> None:

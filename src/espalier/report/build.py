@@ -74,6 +74,7 @@ def build(
     comparisons: Sequence[Comparison] = (),
     *,
     earlier: Sequence[Ordering] = (),
+    elsewhere: Sequence[RunResult] = (),
     hyperparameters: Sequence[Hyperparameters] = (),
     trainings: Sequence[TrainingResult] = (),
     judged: Sequence[Judging] = (),
@@ -88,6 +89,7 @@ def build(
         corpora: the counts of corpora, for tables about corpora.
         comparisons: comparisons of the runs in the paper's orderings.
         earlier: orderings of an earlier report, for claims about runs that are not among the results.
+        elsewhere: the scores of these runs, for claims alone.
         hyperparameters: those of the runs' models, beside the paper's.
         trainings: training costs of the models, for tables about trainings.
         judged: studies in which people judged the runs.
@@ -111,7 +113,7 @@ def build(
         ),
         protocols=_explained({"baseline": BASELINE, **printed.protocols}, _protocols(runs, tables)),
         tables=tables,
-        orderings=orderings_of(printed, runs, comparisons, earlier),
+        orderings=orderings_of(printed, runs, comparisons, earlier, elsewhere),
         studies=tuple(study_of(figure, printed, runs, by_profile(corpora)) for figure in printed.figures),
         examples=examples,
         curves=tuple(curve for curve in by_profile(curves) if curve.points),

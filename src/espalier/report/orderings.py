@@ -75,16 +75,21 @@ def orderings_of(
     runs: Sequence[RunResult],
     comparisons: Sequence[Comparison],
     earlier: Sequence[Ordering] = (),
+    elsewhere: Sequence[RunResult] = (),
 ) -> tuple[Ordering, ...]:
     """Every claim, once per profile that has either run; once without a profile if neither run exists.
 
     A claim about a run that is not among `runs` is taken from `earlier`, if it is there. All claims are corrected
     together.
+
+    Args:
+        elsewhere: runs that have scores, but whose texts are not here to be compared.
     """
+    scored = [*runs, *elsewhere]
     found = [
-        _ordering(ordering, printed, runs, comparisons, profile)
+        _ordering(ordering, printed, scored, comparisons, profile)
         for ordering in printed.orderings
-        for profile in dict.fromkeys(run.profile for run in runs if run.key in (ordering.better, ordering.worse))
+        for profile in dict.fromkeys(run.profile for run in scored if run.key in (ordering.better, ordering.worse))
         or [""]
     ]
     found = [_earlier(one, runs, earlier) or one for one in found]
