@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,7 +41,6 @@ from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
     DatasetDetails,
     Measurement,
-    RunDetails,
     decoding_settings,
     ids_of,
     own_segments,
@@ -86,9 +85,11 @@ def run(key: str) -> None:
     results += rows_of_fewer(results, baselines)
     studies = read_studies(key)
     present = {run: table_sha256(layout.output(key, run)) for study in studies for run in study.outputs if run in runs}
+    results = with_judged(printed, results, studies, present)
+    elsewhere = _elsewhere(key, printed, params, results)
     report = build(
         printed,
-        with_judged(printed, results, studies, present),
+        results,
         _curves(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(
@@ -96,8 +97,8 @@ def run(key: str) -> None:
             {name: texts.segments for name, texts in written.items()} | _claimed_rows(printed, baselines),
             params.profile,
         ),
-        earlier=_earlier(key, printed, params),
-        elsewhere=_elsewhere(key, params, runs),
+        earlier=_earlier(key, printed, [*results, *elsewhere]),
+        elsewhere=elsewhere,
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
         trainings=_trainings(params, key, printed),
         judged=judgings_of(studies, present),
@@ -141,30 +142,33 @@ def _made(
         if not made:
             missing = next(path for path in files[left[0]] if not path.exists())
             raise ArtifactError("not scored", where=missing, remedy="run its stage")
-        say(f"{paper}: not run here, so left out, but for claims of the last report: {', '.join(left)}")
+        say(f"{paper}: not here, so left out, but for claims: {', '.join(left)}")
     return made
 
 
-def _earlier(paper: str, printed: Printed, params: Params) -> list[Ordering]:
-    """The claims of the last report whose runs still have the scores that it compared, here or elsewhere."""
-    path = layout.details("orderings", paper)
-
-    def score_of(key: str, metric: str) -> float | None:
+def _elsewhere(paper: str, printed: Printed, params: Params, here: Sequence[RunResult]) -> list[RunResult]:
+    """The scores in Git of runs, and of rows without a model that claims name, which are not here."""
+    keys = dict.fromkeys(key for key, run_ in params.runs.items() if run_.paper == paper)
+    keys |= dict.fromkeys(key for claim in printed.orderings for key in (claim.better, claim.worse) if "/" in key)
+    found = []
+    for key in keys.keys() - {result.key for result in here}:
         name, _, row = key.partition("/")
-        place = layout.details(paper, place_of(name, row) if row else key)
-        scored = name in (params.baselines if row else params.runs) and place.exists()
-        return read_json(place, RunDetails)["scores"].get(metric) if scored else None
+        place = place_of(name, row) if row else key
+        if (not row or name in params.baselines) and layout.details(paper, place).exists():
+            found.append(RunResult(key=key, model="", profile=params.profile, metrics=read_details(paper, place)))
+    return found
 
-    return orderings_from(read_json(path, WrittenOrderings), printed, score_of) if path.exists() else []
 
+def _earlier(paper: str, printed: Printed, results: Sequence[RunResult]) -> list[Ordering]:
+    """The claims of the last report whose runs still have the scores that it compared.
 
-def _elsewhere(paper: str, params: Params, here: Mapping[str, Run]) -> list[RunResult]:
-    """The scores in Git of runs that are not here."""
-    return [
-        RunResult(key=name, model=run_.model, profile=params.profile, metrics=read_details(paper, name))
-        for name, run_ in params.runs.items()
-        if run_.paper == paper and name not in here and layout.details(paper, name).exists()
-    ]
+    Args:
+        results: all scored runs and rows, here or elsewhere.
+    """
+    path, scores = layout.details("orderings", paper), {result.key: result.scores for result in results}
+    if not path.exists():
+        return []
+    return orderings_from(read_json(path, WrittenOrderings), printed, lambda key, name: scores.get(key, {}).get(name))
 
 
 def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:

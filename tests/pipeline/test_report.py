@@ -12,10 +12,22 @@ import pytest
 from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
 from espalier.io.tables import write_table
+from espalier.report.comparisons import RESAMPLES, SEED
+from espalier.report.orderings import Ordering
 from espalier.report.printed import Printed
+from espalier.report.results import RunResult
 from pipeline import layout
 from pipeline.records.artifacts import ids_of
-from pipeline.stages.report import SAMPLES, _claimed_rows, _earlier, _files_of_run, _made, _samples, _with_parses
+from pipeline.stages.report import (
+    SAMPLES,
+    _claimed_rows,
+    _earlier,
+    _elsewhere,
+    _files_of_run,
+    _made,
+    _samples,
+    _with_parses,
+)
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
 TABLE = pd.DataFrame(
@@ -87,7 +99,7 @@ def test_runs_without_details_or_segments_are_left_out_and_named(
     layout.segments("guig", "scored").parent.mkdir(parents=True)
     layout.segments("guig", "scored").touch()
     assert list(_made("guig", entries, _files_of_run)) == ["scored"]
-    assert "guig: not run here, so left out, but for claims of the last report: late" in capsys.readouterr().err
+    assert "guig: not here, so left out, but for claims: late" in capsys.readouterr().err
 
 
 def test_rows_that_claims_name_are_read_and_one_that_is_not_there_is_named(
@@ -113,32 +125,39 @@ def test_claims_of_the_last_report_are_read_if_their_runs_have_the_same_scores_i
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    params: Any = SimpleNamespace(runs={"sat_a": None}, baselines={"ptb": None})
+    runs: dict[str, Any] = {"sat_a": SimpleNamespace(paper="sat"), "guig_a": SimpleNamespace(paper="guig")}
+    params: Any = SimpleNamespace(runs=runs, baselines={"ptb": None}, profile="small")
     claim = {"better": "sat_a", "worse": "ptb/ngram", "column": "ppl", "claim": "A is better."}
     column = {"group": "", "name": "PPL", "better": "lower", "ours": [{"metric": "perplexity"}]}
     paper = {"key": "sat", "title": "", "authors": "", "venue": "", "url": "https://example.org"}
     printed = Printed.model_validate({"paper": paper, "columns": {"ppl": column}, "tables": [], "orderings": [claim]})
-    assert _earlier("sat", printed, params) == []
+
+    def found(here: list[RunResult]) -> list[Ordering]:
+        return _earlier("sat", printed, [*here, *_elsewhere("sat", printed, params, here)])
+
+    assert found([]) == []
     measure = {
-        "metric": "perplexity", "ours": [2.0, 3.0], "effect": 1.0, "interval": [0.5, 1.5], "p": 0.01,
-        "better_than_both": "",
+        "metric": "perplexity", "direction": "lower", "ours": [2.0, 3.0], "effect": 1.0, "interval": [0.5, 1.5],
+        "p": 0.01, "better_than_both": "",
     }  # fmt: skip
     ordering = {
-        "better": "sat_a", "worse": "ptb/ngram", "profile": "small", "margin": None, "why": "", "p": 0.01,
-        "seeds": [3, 3], "steps": ["", ""], "clusters": 4, "segments": 5, "segments_left_out": 0, "measures": [measure],
+        "better": "sat_a", "worse": "ptb/ngram", "profile": "small", "margin": None, "p": 0.01, "seeds": [3, 3],
+        "steps": ["", ""], "clusters": 4, "segments": 5, "segments_left_out": 0, "measures": [measure],
     }  # fmt: skip
-    write_json(layout.details("orderings", "sat"), {"orderings": [ordering]})
-    assert _earlier("sat", printed, params) == []
+    file = {"resamples": RESAMPLES, "resampling_seed": SEED}
+    write_json(layout.details("orderings", "sat"), {**file, "orderings": [ordering]})
+    assert found([]) == []
     kept: dict[str, Any] = {"intervals": {}, "signatures": {}, "undefined": {}, "settings": {}}
-    write_json(layout.details("sat", "sat_a"), {"scores": {"perplexity": 2.0}, **kept})
-    write_json(layout.details("sat", "baselines/ptb/ngram"), {"scores": {"perplexity": 3.0}, **kept})
-    assert [(one.better, one.worse, one.p, one.claim) for one in _earlier("sat", printed, params)] == [
+    for place, value in (("sat_a", 2.0), ("baselines/ptb/ngram", 3.0)):
+        write_json(layout.details("sat", place), {"scores": {"perplexity": value}, **kept})
+        write_json(layout.metrics("sat", place), {"ppl": value})
+    assert [(one.better, one.worse, one.p, one.claim) for one in found([])] == [
         ("sat_a", "ptb/ngram", 0.01, "A is better.")
     ]
-    params.runs = {}
-    assert _earlier("sat", printed, params) == []
-    write_json(layout.details("orderings", "sat"), {"orderings": [{**ordering, "seeds": 3}]})
+    scored_again = RunResult(key="sat_a", model="", profile="small", metrics={"scores": {"perplexity": 2.1}})
+    assert found([scored_again]) == []
+    write_json(layout.details("orderings", "sat"), {**file, "orderings": [{**ordering, "seeds": 3}]})
     with pytest.raises(
         ArtifactError, match=r"orderings/sat\.json: orderings\.0\.seeds: .*; delete it and run its stage"
     ):
-        _earlier("sat", printed, params)
+        found([])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from espalier.io.errors import ConfigError
-from espalier.report.build import build
+from espalier.report.build import Report, build
 from espalier.report.markdown import render_markdown
 from espalier.report.numbers_files import orderings_from, orderings_json
 from espalier.report.orderings import Ordering
@@ -262,6 +262,10 @@ def test_the_json_has_every_number_behind_a_verdict(pairs: Printed, pair_runs: l
     assert (syntax["verdict"], syntax["p"], syntax["measures"][0]["interval"]) == ("not computed", None, None)
 
 
+def _without_reasons(report: Report) -> list[dict[str, Any]]:
+    return [{**one, "why": ""} for one in orderings_json(report)["orderings"]]
+
+
 def _scores(runs: list[RunResult]) -> Callable[[str, str], float | None]:
     return lambda key, metric: next((run.scores.get(metric) for run in runs if run.key == key), None)
 
@@ -281,9 +285,10 @@ def test_claims_about_a_run_that_is_not_here_are_those_of_the_last_report_correc
     earlier = orderings_from(json.loads(json.dumps(written)), pairs, _scores(pair_runs))
     assert [(one.p, one.adjusted) for one in last.orderings] == [(0.03, 0.03), (0.01, 0.02)]
     again = build(pairs, pair_runs[:1], earlier=earlier)
-    assert orderings_json(again)["orderings"] == orderings_json(last)["orderings"]
+    assert [one.why for one in again.orderings] == ["compared by an earlier report"] * 2
+    assert _without_reasons(again) == _without_reasons(last)
     assert [one.adjusted for one in build(pairs, pair_runs[:1], earlier=earlier[1:]).orderings] == [None, 0.01]
-    assert orderings_json(build(pairs, [], earlier=earlier)) == orderings_json(last)
+    assert _without_reasons(build(pairs, [], earlier=earlier)) == _without_reasons(last)
 
 
 def test_a_claim_that_was_not_computed_shows_the_scores_of_a_run_that_is_elsewhere(
@@ -295,7 +300,7 @@ def test_a_claim_that_was_not_computed_shows_the_scores_of_a_run_that_is_elsewhe
         pairs, others, elsewhere=[RunResult(key="guided", model="", profile="nursery", metrics=guided.metrics)]
     )
     for one, whole in zip(made.orderings, build(pairs, pair_runs).orderings, strict=True):
-        assert (one.profile, one.steps, one.why) == (whole.profile, whole.steps, whole.why)
+        assert (one.profile, one.steps, one.why) == (whole.profile, whole.steps, "texts not here: guided")
         assert [each.ours for each in one.measures] == [each.ours for each in whole.measures]
     assert {one.key for one in made.runs} == {run.key for run in others}
 
@@ -310,7 +315,7 @@ def test_claims_about_runs_that_are_here_are_never_those_of_the_last_report(
     assert [one.verdict for one in now.orderings] == ["reversed", "not computed"]
 
 
-def test_an_ordering_of_other_scores_or_of_no_claim_or_without_p_is_not_read_back(
+def test_an_ordering_of_other_scores_or_settings_or_of_no_claim_or_without_p_is_not_read_back(
     pairs: Printed, pair_runs: list[RunResult]
 ) -> None:
     written: Any = orderings_json(build(pairs, pair_runs, comparisons=[_compared("bleu", 2.0, 0.03)]))
@@ -319,6 +324,9 @@ def test_an_ordering_of_other_scores_or_of_no_claim_or_without_p_is_not_read_bac
     assert orderings_from(written, pairs, _scores(scored_again)) == []
     assert orderings_from(written, pairs, _scores(pair_runs[:1])) == []
     assert orderings_from(written, pairs.model_copy(update={"orderings": ()}), _scores(pair_runs)) == []
+    assert orderings_from({**written, "resamples": 100}, pairs, _scores(pair_runs)) == []
+    turned = {name: column.model_copy(update={"better": "lower"}) for name, column in pairs.columns.items()}
+    assert orderings_from(written, pairs.model_copy(update={"columns": turned}), _scores(pair_runs)) == []
 
 
 def test_a_probability_is_never_written_as_0() -> None:

@@ -177,7 +177,7 @@ def test_the_candidates_of_each_tree_of_a_run_have_numbers_of_their_own() -> Non
     assert [[(row["sample"], row["guide"]) for (row,) in inputs.rows] for inputs in runs] == [
         [(0, GUIDE)] * len(DATA), [(5, KEPT)] * len(DATA),
     ]  # fmt: skip
-    with pytest.raises(DataError, match=r"outputs of the guidance: no sample 3; ask for fewer samples"):
+    with pytest.raises(DataError, match=r"outputs of the guidance: no sample 3; run its stage again"):
         inputs_of(GUIDED, RunOptions(3, guidance=guidance), guide="run", strict=True)
 
 
@@ -246,6 +246,7 @@ def test_candidates_without_their_parses_are_refused() -> None:
 # --- Settings ---------------------------------------------------------------------------------------------------------
 
 NETWORK = GuiGConfig.model_validate({"encoders": [{"reads": ["source", "target_tree"]}], "positions": 64})
+SOURCELESS = GuiGConfig.model_validate({"encoders": [{"reads": ["target_tree"]}], "positions": 64})
 UNGUIDED = GuiGConfig.model_validate({"encoders": [{"reads": ["source"]}], "positions": 64})
 
 
@@ -268,6 +269,7 @@ UNGUIDED = GuiGConfig.model_validate({"encoders": [{"reads": ["source"]}], "posi
             "trees of a run; one sample, or guide: run and template: target",
         ),
         (NETWORK, {"granularity": True}, 1, "decoder.granularity: the model has no granularity; leave it out"),
+        (SOURCELESS, {"source_weight": 1}, 1, "decoder.source_weight: the model reads no source; leave it out"),
     ],
 )
 def test_a_run_that_cannot_be_strict_is_one_line(network: Any, decoder: Any, samples: int, message: str) -> None:

@@ -237,6 +237,10 @@ def test_samples_of_one_tree_or_template_are_the_best_hypotheses_of_its_beam() -
     varied: list[dict[str, Any]] = [{"guide": "run"}, {"template": "frequent"}]
     for settings in varied:
         PairDecoder(beam=2, **settings).check(GuiGConfig(), PairSettings(), 3)
+    with pytest.raises(ConfigError, match=r"decoder\.guide: the model writes no texts along trees; leave it out"):
+        PairDecoder(guide="run").check(
+            GuiGConfig.model_validate({"encoders": [{"reads": ["source"]}]}), PairSettings(), 2
+        )
     with pytest.raises(ConfigError, match=r"samples: 3 samples, the best of 2 beams; a wider beam"):
         PairDecoder(beam=2).check(GuiGConfig(), PairSettings(), 3)
 

@@ -15,11 +15,16 @@ from espalier.report.printed import Printed, PrintedOrdering
 from espalier.report.tables import Reading
 from espalier.report.verdicts import SEEDS, SIGNIFICANT, Measure
 
+#: Why an ordering has no comparison of this report.
+EARLIER = "compared by an earlier report"
+
 
 class WrittenMeasure(TypedDict):
     """A measure in a file of orderings, as far as it is read back."""
 
     metric: str
+    printed_as: NotRequired[str]
+    direction: str
     ours: list[float | None]
     effect: float | None
     interval: list[float] | None
@@ -36,7 +41,6 @@ class WrittenOrdering(TypedDict):
     worse: str
     profile: str
     margin: float | None
-    why: str
     p: float | None
     seeds: tuple[int, int]
     steps: tuple[str, str]
@@ -49,6 +53,8 @@ class WrittenOrdering(TypedDict):
 class WrittenOrderings(TypedDict):
     """A file of orderings, as far as it is read back."""
 
+    resamples: int
+    resampling_seed: int
     orderings: list[WrittenOrdering]
 
 
@@ -116,17 +122,27 @@ def orderings_from(
 ) -> list[Ordering]:
     """The orderings of `orderings_json` that are still true, with the claim's present words and printed numbers.
 
-    An ordering is left out if it has no p-value, if the paper no longer claims it, or if a score of a run has changed.
+    An ordering is left out if it has no p-value, if it was computed in another way, if the paper no longer claims it,
+    or if a score of a run has changed.
 
     Args:
         score_of: the present score of a run, or None, by the keys of the run and the metric.
     """
+    if (content["resamples"], content["resampling_seed"]) != (RESAMPLES, SEED):
+        return []
     orderings = []
     for one in content["orderings"]:
         pair, measures = (one["better"], one["worse"]), one["measures"]
         claim = printed.claim_of(*pair, tuple(measure["metric"] for measure in measures), one["margin"])
-        scores = [[rounded(score_of(run, measure["metric"])) for run in pair] for measure in measures]
-        if claim is not None and one["p"] is not None and scores == [measure["ours"] for measure in measures]:
+        if claim is None or one["p"] is None:
+            continue
+        columns = [printed.columns[name] for name in claim.columns]
+        now = [
+            (column.better, column.printed_as, [rounded(score_of(run, column.metric)) for run in pair])
+            for column in columns
+        ]
+        then = [(each["direction"], each.get("printed_as", ""), each["ours"]) for each in measures]
+        if now == then:
             orderings.append(_ordering_from(one, claim, printed))
     return orderings
 
@@ -157,7 +173,7 @@ def _ordering_from(one: WrittenOrdering, claim: PrintedOrdering, printed: Printe
         one["segments_left_out"],
         one["p"],
         (one["steps"][0], one["steps"][1]),
-        why=one["why"],
+        why=EARLIER,
     )
 
 

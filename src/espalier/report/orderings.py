@@ -1,6 +1,6 @@
 """Claims of the paper about two systems, and whether our numbers support them."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from espalier.report.comparisons import null_of
@@ -92,7 +92,8 @@ def orderings_of(
         for profile in dict.fromkeys(run.profile for run in scored if run.key in (ordering.better, ordering.worse))
         or [""]
     ]
-    found = [_earlier(one, runs, earlier) or one for one in found]
+    away = {run.key for run in elsewhere}
+    found = [_earlier(one, runs, earlier) or _with_reason(one, away) for one in found]
     corrected = dict[int, float | None]()
     for profile in {ordering.profile for ordering in found}:
         places = [place for place, ordering in enumerate(found) if ordering.profile == profile]
@@ -114,6 +115,12 @@ def _earlier(one: Ordering, runs: Sequence[RunResult], earlier: Sequence[Orderin
         return None
     same = (each for each in earlier if (each.claim, each.better, each.worse) == (one.claim, one.better, one.worse))
     return next((each for each in same if each.profile == one.profile or not one.profile), None)
+
+
+def _with_reason(one: Ordering, away: Set[str]) -> Ordering:
+    """The ordering, with the reason if the texts of a run are elsewhere."""
+    keys = [key for key in (one.better, one.worse) if key in away]
+    return replace(one, why=f"texts not here: {', '.join(keys)}") if keys else one
 
 
 def _ordering(

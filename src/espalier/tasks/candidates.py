@@ -47,7 +47,7 @@ def chosen(outputs: Outputs[Any]) -> Outputs[Any]:
 
 
 def kept_of_source(source: Sequence[str], text: Sequence[str]) -> float:
-    """The share of the source's words, in their order, that a text keeps: F1 of bigrams, from 0 to 1."""
+    """F1 of the bigrams of source and text, from 0 to 1; 0 for a text of one word."""
     given, found = (Counter(ngrams(words, 2)) for words in (source, text))
     return 2 * (given & found).total() / max(1, given.total() + found.total())
 

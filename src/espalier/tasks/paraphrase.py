@@ -55,7 +55,7 @@ def guides_of(
         raise DataError("no run guides this one", file="params.yaml", remedy="name one as the run's guidance")
     table = guidance[(guidance["sample"] == sample) & (guidance["seed"] == seed)]
     if sample and table.empty:
-        raise DataError(f"no sample {sample + 1}", file="outputs of the guidance", remedy="ask for fewer samples")
+        raise DataError(f"no sample {sample + 1}", file="outputs of the guidance", remedy="run its stage again")
     trees = dict(zip(table["id"], table["tree"], strict=True))
     nodes = (model.config.positions - 2) // (3 if view.form == "brackets" else 1)
 

@@ -39,7 +39,8 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
     #: Their number: the hypotheses of the beam, those of a beam under the classes of words of the tree's leaves, and
     #: samples beyond them.
     candidates: int = Field(CANDIDATES, ge=1, le=MAX_CANDIDATES)
-    #: Added to the ranking of a candidate, times the share of the source's bigrams that it keeps.
+    #: Added to the ranking of a candidate, times `kept_of_source`. It is in the unit of the ranking, which depends on
+    #: `length_power`.
     source_weight: float = Field(0.0, ge=0, le=1000)
     #: Keep z of each piece of the source and of the best text, for models with granularity heads or levels.
     granularity: bool = False
@@ -102,12 +103,13 @@ class PairDecoder(Decoder[NetworkSettings[PairView], PairSettings]):
         check_constraint(self, view)
         if self.strict and not (view.writes == "text" and "target_tree" in view.reads):
             raise ConfigError("the model writes no texts along trees", where="decoder.strict", remedy="leave it out")
-        if self.strict and self.granularity:
-            where = "decoder.granularity"
-            raise ConfigError("of candidates one text is taken", where=where, remedy="leave it out, or decoder.strict")
+        if self.source_weight and "source" not in view.reads:
+            raise ConfigError("the model reads no source", where="decoder.source_weight", remedy="leave it out")
         if self.strict and samples > 1 and (self.guide != "run" or self.template == "frequent"):
             what = "candidates of several samples are guided by the trees of a run"
             raise ConfigError(what, where="samples", remedy="one sample, or guide: run and template: target")
+        if samples > 1 and self.guide == "run" and not (view.writes == "text" and "target_tree" in view.reads):
+            raise ConfigError("the model writes no texts along trees", where="decoder.guide", remedy="leave it out")
         if not self.strict and not self.varied and samples > self.beam:
             what = f"{samples} samples, the best of {self.beam} beams"
             raise ConfigError(what, where="samples", remedy="a wider beam")
