@@ -303,6 +303,8 @@ def test_a_claim_that_was_not_computed_shows_the_scores_of_a_run_that_is_elsewhe
         assert (one.profile, one.steps, one.why) == (whole.profile, whole.steps, "texts not here: guided")
         assert [each.ours for each in one.measures] == [each.ours for each in whole.measures]
     assert {one.key for one in made.runs} == {run.key for run in others}
+    alone = [RunResult(key="guided", model="", profile="nursery", metrics=guided.metrics)]
+    assert [one.why for one in build(pairs, [], elsewhere=alone).orderings] == ["not run: plain"] * 2
 
 
 def test_claims_about_runs_that_are_here_are_never_those_of_the_last_report(

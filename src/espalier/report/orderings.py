@@ -1,6 +1,6 @@
 """Claims of the paper about two systems, and whether our numbers support them."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from espalier.report.comparisons import null_of
@@ -92,8 +92,7 @@ def orderings_of(
         for profile in dict.fromkeys(run.profile for run in scored if run.key in (ordering.better, ordering.worse))
         or [""]
     ]
-    away = {run.key for run in elsewhere}
-    found = [_earlier(one, runs, earlier) or _with_reason(one, away) for one in found]
+    found = [_earlier(one, runs, earlier) or _with_reason(one, runs, elsewhere) for one in found]
     corrected = dict[int, float | None]()
     for profile in {ordering.profile for ordering in found}:
         places = [place for place, ordering in enumerate(found) if ordering.profile == profile]
@@ -117,10 +116,12 @@ def _earlier(one: Ordering, runs: Sequence[RunResult], earlier: Sequence[Orderin
     return next((each for each in same if each.profile == one.profile or not one.profile), None)
 
 
-def _with_reason(one: Ordering, away: Set[str]) -> Ordering:
-    """The ordering, with the reason if the texts of a run are elsewhere."""
-    keys = [key for key in (one.better, one.worse) if key in away]
-    return replace(one, why=f"texts not here: {', '.join(keys)}") if keys else one
+def _with_reason(one: Ordering, runs: Sequence[RunResult], elsewhere: Sequence[RunResult]) -> Ordering:
+    """The ordering, with the reason if both runs are scored, but the texts of one are elsewhere."""
+    here, away = ({run.key for run in each} for each in (runs, elsewhere))
+    pair = (one.better, one.worse)
+    keys = [key for key in pair if key in away and key not in here]
+    return replace(one, why=f"texts not here: {', '.join(keys)}") if keys and here | away >= {*pair} else one
 
 
 def _ordering(
