@@ -289,6 +289,10 @@ def test_claims_about_a_run_that_is_not_here_are_those_of_the_last_report_correc
     assert _without_reasons(again) == _without_reasons(last)
     assert [one.adjusted for one in build(pairs, pair_runs[:1], earlier=earlier[1:]).orderings] == [None, 0.01]
     assert _without_reasons(build(pairs, [], earlier=earlier)) == _without_reasons(last)
+    # Of a file that compared with the printed values by another metric, this comparison alone is left out.
+    plain: Any = orderings_json(build(load_printed(write(pairs_text)), pair_runs, comparisons=compared))
+    (meaning, _) = orderings_from(plain, pairs, _scores(pair_runs))
+    assert (meaning.measures[0].as_printed, meaning.p) == (Reading(None), 0.03)
 
 
 def test_a_claim_that_was_not_computed_shows_the_scores_of_a_run_that_is_elsewhere(

@@ -11,7 +11,7 @@ from espalier.metrics.metric import rounded
 from espalier.report.build import Report
 from espalier.report.comparisons import RESAMPLES, SEED
 from espalier.report.orderings import Ordering, printed_reading
-from espalier.report.printed import Printed, PrintedOrdering
+from espalier.report.printed import Column, Printed, PrintedOrdering
 from espalier.report.tables import Reading
 from espalier.report.verdicts import SEEDS, SIGNIFICANT, Measure
 
@@ -137,11 +137,8 @@ def orderings_from(
         if claim is None or one["p"] is None:
             continue
         columns = [printed.columns[name] for name in claim.columns]
-        now = [
-            (column.better, column.printed_as, [rounded(score_of(run, column.metric)) for run in pair])
-            for column in columns
-        ]
-        then = [(each["direction"], each.get("printed_as", ""), each["ours"]) for each in measures]
+        now = [(column.better, [rounded(score_of(run, column.metric)) for run in pair]) for column in columns]
+        then = [(measure["direction"], measure["ours"]) for measure in measures]
         if now == then:
             orderings.append(_ordering_from(one, claim, printed))
     return orderings
@@ -156,7 +153,7 @@ def _ordering_from(one: WrittenOrdering, claim: PrintedOrdering, printed: Printe
             (Reading(measure["ours"][0]), Reading(measure["ours"][1])),
             gain := _gain(measure["effect"], measure["interval"]),
             measure["p"],
-            _gain(measure.get("effect_as_printed"), measure.get("interval_as_printed")) if column.printed_as else gain,
+            _gain_as_printed(measure, column, gain),
             measure["better_than_both"],
         )
         for name, measure in zip(claim.columns, one["measures"], strict=True)
@@ -175,6 +172,15 @@ def _ordering_from(one: WrittenOrdering, claim: PrintedOrdering, printed: Printe
         (one["steps"][0], one["steps"][1]),
         why=EARLIER,
     )
+
+
+def _gain_as_printed(measure: WrittenMeasure, column: Column, gain: Reading) -> Reading:
+    """The gain that compares with the printed values; without a value if the file has it by another metric."""
+    if not column.printed_as:
+        return gain
+    if measure.get("printed_as") != column.printed_as:
+        return Reading(None)
+    return _gain(measure.get("effect_as_printed"), measure.get("interval_as_printed"))
 
 
 def _gain(effect: float | None, interval: list[float] | None) -> Reading:
