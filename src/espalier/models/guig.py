@@ -170,20 +170,20 @@ class GuiG(nn.Module):
 
         Label smoothing applies only to the vocabulary distribution, not to the copy distribution.
         """
-        hidden, target = self._hidden(batch), batch.unpadded(batch.target)
+        hidden = self._hidden(batch)
         if self.pointer is None:
             x = self.final_norm(batch.unpadded(hidden.states))  # only rows that have a target
-            total = self.output_embedding.loss(x, target, smoothing)
+            total = self.output_embedding.loss(x, batch.unpadded(batch.target), smoothing)
         else:
             total = smoothed_sum(*self._copy_losses(batch, hidden, self.pointer), smoothing)
         return Loss(total, batch.real.sum())
 
     def token_losses(self, batch: PairBatch) -> Tensor:
         """(batch, time) nats of each target (for trees the sum for node and level), 0 at padding."""
-        hidden, target = self._hidden(batch), batch.unpadded(batch.target)
+        hidden = self._hidden(batch)
         if self.pointer is None:
             scores = self.output_embedding.log_probabilities(self.final_norm(batch.unpadded(hidden.states)))
-            losses = -scores.gather(1, target[:, None])[:, 0]
+            losses = -scores.gather(1, batch.unpadded(batch.target)[:, None])[:, 0]
         else:
             losses = self._copy_losses(batch, hidden, self.pointer)[0]
         return scattered(losses, batch.real)
