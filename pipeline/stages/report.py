@@ -150,8 +150,8 @@ def _elsewhere(paper: str, printed: Printed, params: Params, here: Sequence[RunR
     """The scores in Git of runs, and of rows without a model that claims name, which are not here."""
     keys = dict.fromkeys(key for key, run_ in params.runs.items() if run_.paper == paper)
     keys |= dict.fromkeys(key for claim in printed.orderings for key in (claim.better, claim.worse) if "/" in key)
-    found = []
-    for key in keys.keys() - {result.key for result in here}:
+    present, found = {result.key for result in here}, []
+    for key in (key for key in keys if key not in present):
         name, _, row = key.partition("/")
         place = place_of(name, row) if row else key
         if (not row or name in params.baselines) and layout.details(paper, place).exists():
