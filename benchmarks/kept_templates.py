@@ -82,14 +82,13 @@ class Bench:
         self.lexicon = Lexicon.of_pairs(read_train(setting.dataset, ENCODINGS["pairs"]))
 
     def _expanded(self) -> list[list[str]]:
-        """By rank, the tree for each pair; the best one where the search found fewer."""
+        """By rank, the tree for each pair; as in a run, the template where the search found fewer."""
         model, _ = load_model(layout.model("guig_se"), None)
         view, decoder = model.config.view, PairDecoder(beam=self.setting.trees, constraint="template")
         batches = (self.data.batch(np.array([place]), view) for place in range(len(self.data)))
         found = [search(model, batch, decoder, view)[0] for batch in batches]
         trees = [[*filter(None, (tree_text(each.tokens, view, model.vocabulary) for each in row))] for row in found]
         tops = [template(read_tree(one.target_tree, words=False), self.view.template) for one in self.records]
-        # As in a run, a template takes the place of a tree that the search lacks.
         return [
             [([*row[rank:], top])[0] for row, top in zip(trees, tops, strict=True)]
             for rank in range(self.setting.trees)
