@@ -111,12 +111,26 @@ class Bench:
         lexicons = lexicons or [self.lexicon] * len(places)
         return of_classes(self.model, self.batch(places, rank), decoder, self.view, lexicons)
 
-    def own_words(self, places: Sequence[int]) -> Rows:
-        """A beam under the classes of the words of other candidates, as in `espalier paraphrase --strict`."""
-        rows = joined(self.beam(places), self.drawn(places, 56))
+    def own_words(self, places: Sequence[int], samples: int, rank: int = 0) -> Rows:
+        """A beam, samples, and a beam under the classes of their words, as in `espalier paraphrase --strict`."""
+        rows = joined(self.beam(places, rank=rank), self.drawn(places, samples, rank))
         parses = self.parses(rows)
         trees = [filter(None, (parses[self.vocabulary.decode_text(each.tokens)] for each in row)) for row in rows]
-        return joined(rows, self.classed(places, lexicons=[Lexicon.of_trees(own, self.vocabulary) for own in trees]))
+        return joined(rows, self.classed(places, rank, [Lexicon.of_trees(own, self.vocabulary) for own in trees]))
+
+    def next_trees(self, places: Sequence[int], samples: int) -> Rows:
+        """`own_words`, under the next best tree where no candidate keeps the template, as in the command."""
+        rows = self.own_words(places, samples)
+        left = self.unkept(places, rows)
+        for rank in range(1, self.setting.trees if left else 0):
+            again = self.own_words([places[at] for at in left], samples, rank)
+            missed = {left[number] for number in self.unkept([places[at] for at in left], again)}
+            for at, own in zip(left, again, strict=True):
+                rows[at] = rows[at] if at in missed else own
+            left = [at for at in left if at in missed]
+            if not left:
+                break
+        return rows
 
     def drawn(self, places: Sequence[int], count: int, rank: int = 0, temperature: float = 1.0, first: int = 0) -> Rows:
         """Samples; `first` is the number of the first one."""
@@ -134,8 +148,7 @@ class Bench:
         beam = self.setting.beam
         rows = joined(self.beam(places), self.drawn(places, ROUND - beam))
         for first in range(ROUND - beam, MOST - beam, ROUND):
-            parses = self.parses(rows)
-            left = [place for place, row in enumerate(rows) if not any(self.kept(places[place], row, parses))]
+            left = self.unkept(places, rows)
             more = self.drawn([places[place] for place in left], ROUND, first=first) if left else []
             for place, own in zip(left, more, strict=True):
                 rows[place] = rows[place] + own
@@ -154,6 +167,11 @@ class Bench:
         trees = [parses[self.vocabulary.decode_text(each.tokens)] for each in row]
         kept: list[bool] = (template_statistics([self.trees[0][place]] * len(trees), trees)[:, 0] > 0).tolist()
         return kept
+
+    def unkept(self, places: Sequence[int], rows: Rows) -> list[int]:
+        """Which of the rows have no candidate that keeps the template of its pair."""
+        parses = self.parses(rows)
+        return [at for at, row in enumerate(rows) if not any(self.kept(places[at], row, parses))]
 
     def cells(self, source: Source, most: int, weight: float) -> list[float]:
         """Candidates of a pair, milliseconds, share of kept templates, BLEU and TED of what is taken."""
@@ -221,7 +239,9 @@ def nursery_ways(bench: Bench) -> Ways:
             lambda of, n=n: joined(beam(of), classed(of), drawn(of, n - 2 * own)),
             n,
         )
-    named["4 beams, 56 samples, 4 under classes of their own words"] = bench.own_words, 64
+    name = "4 beams, 56 samples, 4 under classes of their own words"
+    named[name] = lambda of: bench.own_words(of, 56), 64
+    named[f"{name}, under the next of 4 trees as long as none keeps it"] = lambda of: bench.next_trees(of, 56), 64
     named["4 beams, 4 under classes, for each of 4 trees"] = (
         lambda of: joined(*(joined(beam(of, rank=rank), classed(of, rank)) for rank in ranks)),
         own,
@@ -247,6 +267,9 @@ def small_ways(bench: Bench) -> Ways:
     for weight in (0.5, 1.0, 1.5, 2.0):
         name = f"8 beams, 8 under classes, 16 samples, for each of 8 trees, weight {weight}"
         named[name] = of_trees(8, 16), 32, weight
+    name = "8 beams, 48 samples, 8 under classes of their own words"
+    named[name] = lambda of: bench.own_words(of, 48), 64, 0.0
+    named[f"{name}, under the next of 8 trees as long as none keeps it"] = lambda of: bench.next_trees(of, 48), 64, 0.0
     return named
 
 

@@ -94,10 +94,36 @@ def test_samples_are_candidates_where_the_beam_s_do_not_suffice(writer: System) 
 
 def test_all_candidates_of_a_batch_are_parsed_at_once_as_words(writer: System, parser: Counting) -> None:
     writer.paraphrase([COOK, SLEEP], templates=[LONG, NEVER], strict=True, beam=4, candidates=6)
-    sources, candidates = parser.calls
+    sources, candidates, *_ = parser.calls
     assert sources == [COOK, SLEEP]
     assert 8 < len(candidates) <= 24 and len({tuple(each) for each in candidates}) == len(candidates)
     assert all(isinstance(each, list) for each in candidates)
+
+
+def test_the_next_tree_guides_only_texts_of_which_none_keeps_the_template_under_the_trees_before(
+    writer: System, models: Path, parser: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By this parser no text keeps a template before its third call: the sources and the first tree's texts."""
+    kept, other = read_tree("(S (NP (DT the)) (NN cook))"), read_tree("(S (NN cook))")
+
+    def parse(sentences: Sequence[Sentence]) -> list[Parse]:
+        parser.calls.append([*sentences])
+        tree = kept if len(parser.calls) > 2 else other
+        return [Parse(words(tree), tags(tree), write_tree(tree)) for _ in sentences]
+
+    first, second = espalier.load(models / "expander", parser=parser, device="cpu").expand(
+        [COOK], templates=[LONG], n=2, beam=4
+    )
+    parser.calls.clear()
+    monkeypatch.setattr(parser, "parse", parse)
+    # As many candidates as beams have no second beam, which a call of its own would parse.
+    options: dict[str, Any] = {"templates": [LONG], "strict": True, "candidates": 4}
+    (found,) = writer.paraphrase([COOK], beam=4, **options)
+    assert isinstance(found, StrictParaphrase) and found.template_kept
+    assert found.tree == second.tree != first.tree and len(parser.calls) == 3
+    parser.calls.clear()
+    (alone,) = writer.paraphrase([COOK], beam=1, **options)
+    assert isinstance(alone, StrictParaphrase) and not alone.template_kept and len(parser.calls) == 2
 
 
 def test_a_candidate_that_a_second_beam_finds_again_is_not_parsed_again(writer: System, parser: Counting) -> None:

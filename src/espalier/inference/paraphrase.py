@@ -46,6 +46,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class _Texts:
+    """Texts under a tree, with log-probabilities, and whether they keep the template; None if they need not."""
+
+    tree: str
+    texts: list[tuple[str, float]]
+    kept: bool | None = None
+
+
+@dataclass(frozen=True)
 class Expander:
     """A search for trees.
 
@@ -215,34 +224,50 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
     def write(self, jobs: Sequence[PairJob]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         """The `n` best texts for each text under each of its templates."""
         for part in self.guided(jobs):
-            trees = [row[0][0] for row in self.expander.best(part)] if self.expander else [tree for _, tree in part]
-            yield from self._written(part, trees)
+            for (job, template), found in zip(part, self._guided_texts(part), strict=True):
+                for text, log_probability in found.texts:
+                    written = tuple(text.split())
+                    printed = print_words(written, self.system.vocabulary.lower)
+                    result = Paraphrase(printed, written, job.request.text, template, found.tree, log_probability)
+                    kept = found.kept
+                    yield job.request, result if kept is None else StrictParaphrase(**vars(result), template_kept=kept)
 
-    def _written(self, jobs: Sequence[Guided], trees: Sequence[str]) -> Iterator[tuple[PairRequest, Paraphrase]]:
+    def _guided_texts(self, jobs: Sequence[Guided]) -> list[_Texts]:
+        """The texts of each job under its best tree; if they must keep its template, under the first where one does."""
+        if self.expander is None:
+            trees = [[tree] for _, tree in jobs]
+        else:
+            best = self.expander.best(jobs, self.beam if self.strict else 1)
+            trees = [[tree for tree, _ in row] for row in best]
+        found = self._texts_under(jobs, [row[0] for row in trees])
+        for number in range(1, max(map(len, trees))):
+            left = [place for place, row in enumerate(trees) if number < len(row) and not found[place].kept]
+            if not left:
+                break
+            again = self._texts_under([jobs[place] for place in left], [trees[place][number] for place in left])
+            for place, texts in zip(left, again, strict=True):
+                if texts.kept:
+                    found[place] = texts
+        return found
+
+    def _texts_under(self, jobs: Sequence[Guided], trees: Sequence[str]) -> list[_Texts]:
         system, decoder = self.system, self.decoder
         data = encoded_pairs([job.source for job, _ in jobs], system, self.max_length).with_trees(trees, None)
         batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
         given = self._given(jobs, trees)
         rule = GivenWords(given, system.vocabulary.starts, decoder.max_ids) if any(given) else None
-        if self.strict:
-            seeds = [seed_from(job.request.text, template) for job, template in jobs]
-            rows = candidates(system.model, batch, decoder, system.view, seeds, rule)
-            parsed = self._parsed(rows, {})
-            # There are no training pairs here, so a class has the words that the candidates have of it.
-            parses = [[tree for text in self._texts(row) if (tree := parsed[text])] for row in rows]
-            lexicons = [Lexicon.of_trees(own, system.vocabulary) for own in parses]
-            more = of_classes(system.model, batch, decoder, system.view, lexicons, given)
-            rows = [ranked([*row, *own], system.vocabulary) for row, own in zip(rows, more, strict=True)]
-            found = self._chosen(jobs, rows, self._parsed(more, parsed))
-        else:
+        if not self.strict:
             rows = search(system.model, batch, decoder, system.view, rule)
-            found = [(distinct_texts(row, system, self.n), None) for row in rows]
-        for (job, template), tree, (texts, kept) in zip(jobs, trees, found, strict=True):
-            for text, log_probability in texts:
-                written = tuple(text.split())
-                printed = print_words(written, system.vocabulary.lower)
-                result = Paraphrase(printed, written, job.request.text, template, tree, log_probability)
-                yield job.request, result if kept is None else StrictParaphrase(**vars(result), template_kept=kept)
+            return [_Texts(tree, distinct_texts(row, system, self.n)) for tree, row in zip(trees, rows, strict=True)]
+        seeds = [seed_from(job.request.text, template) for job, template in jobs]
+        rows = candidates(system.model, batch, decoder, system.view, seeds, rule)
+        parsed = self._parsed(rows, {})
+        # There are no training pairs here, so a class has the words that the candidates have of it.
+        parses = [[tree for text in self._texts(row) if (tree := parsed[text])] for row in rows]
+        lexicons = [Lexicon.of_trees(own, system.vocabulary) for own in parses]
+        more = of_classes(system.model, batch, decoder, system.view, lexicons, given)
+        rows = [ranked([*row, *own], system.vocabulary) for row, own in zip(rows, more, strict=True)]
+        return self._chosen(jobs, trees, rows, self._parsed(more, parsed))
 
     def _parsed(self, rows: Sequence[Sequence[Hypothesis]], known: Mapping[str, str]) -> dict[str, str]:
         """The tree of each text, beside those that are known; "" if it cannot be parsed."""
@@ -255,18 +280,22 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
         return [self.system.vocabulary.decode_text(each.tokens) for each in row]
 
     def _chosen(
-        self, jobs: Sequence[Guided], rows: Sequence[Sequence[Hypothesis]], parsed: Mapping[str, str]
-    ) -> list[tuple[list[tuple[str, float]], bool | None]]:
-        """For each job the `n` first texts whose parse keeps its template, else the first; and whether they do.
+        self,
+        jobs: Sequence[Guided],
+        trees: Sequence[str],
+        rows: Sequence[Sequence[Hypothesis]],
+        parsed: Mapping[str, str],
+    ) -> list[_Texts]:
+        """For each job the `n` first texts whose parse keeps its template, else the first.
 
         Of a whole tree its top levels are the template.
         """
-        found = list[tuple[list[tuple[str, float]], bool | None]]()
-        for (_, template), row in zip(jobs, rows, strict=True):
+        found = list[_Texts]()
+        for (_, template), tree, row in zip(jobs, trees, rows, strict=True):
             wanted = write_tree(cut(read_tree(template, words=False), TEMPLATE_LEVELS)) if self.full else template
             texts = distinct_texts(row, self.system, len(row))
             kept = [each for each in texts if keeps(wanted, parsed[each[0]])]
-            found.append((kept[: self.n] or texts[:1], bool(kept)))
+            found.append(_Texts(tree, kept[: self.n] or texts[:1], bool(kept)))
         return found
 
     def _given(self, jobs: Sequence[Guided], trees: Sequence[str]) -> list[list[GivenWord]]:
