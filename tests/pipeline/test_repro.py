@@ -274,7 +274,7 @@ def test_the_bytes_of_outputs_and_scores_do_not_depend_on_threads(project: Path,
     files = [project / "data/outputs/guig/written.parquet", project / "metrics/details/guig/written.json"]
     before = [file.read_bytes() for file in files]
     for stage in ("decode", "score"):
-        answer = run(project, "python", "pipeline", stage, "written", OMP_NUM_THREADS="16")
+        answer = run(project, "python", "pipeline", stage, "written", OMP_NUM_THREADS="3")
         assert answer.status == 0, answer.err
     assert [file.read_bytes() for file in files] == before
 
