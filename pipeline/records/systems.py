@@ -72,14 +72,14 @@ def open_system(
     params = load_params()
     key = find_model(params, method, language, model, "--model")
     settings = params.datasets.every[params.models[key].dataset].settings
-    corpus = corpus_of(params, key)
-    # If a parser segmented the training texts into words, it also segments requests, with or without trees.
-    parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
     guided = expands and reads_trees(params.models[key].network.view)
     own = expander or expander_of(params, key)
     second = find_model(params, "expand", language, own, "--expander") if guided else None
-    for named in filter(None, (key, second)):
+    for named in filter(None, (key, second)):  # before the parser: the command that trains a model makes its parser too
         require_folder(params, layout.model(named), f"model {named} is not trained", f"train@{named}")
+    corpus = corpus_of(params, key)
+    # If a parser segmented the training texts into words, it also segments requests, with or without trees.
+    parser = find_parser(params, corpus) if SERVICES[method].parses(settings) or parser_of(params, corpus) else None
     system = load(
         layout.model(key),
         parser=layout.parser(parser) if parser else None,
