@@ -229,16 +229,14 @@ def test_bad_input_is_one_line(songs: Path, refused: Refuse, command: list[str],
     assert line.startswith(f"espalier: {message}"), line
 
 
-def test_parts_that_are_not_made_are_named_with_the_command_that_makes_them(
-    songs: Path, refused: Refuse, tmp_path: Path
-) -> None:
+def test_parts_that_are_not_made_are_named_the_model_first(songs: Path, refused: Refuse, tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes((songs / "params.yaml").read_bytes())
     assert refused(tmp_path, "compose", "--template", TEMPLATE, *P2) == (
-        "espalier: data/parsers/words: parser words is not made; dvc repro train_parser@words, or another --profile"
+        "espalier: data/models/sat_p2: model sat_p2 is not trained; dvc repro train@sat_p2, or another --profile"
     )
     (tmp_path / "data").mkdir()
-    (tmp_path / "data/parsers").symlink_to(songs / "data/parsers")
-    assert "model sat_p2 is not trained; dvc repro train@sat_p2" in refused(
+    (tmp_path / "data/models").symlink_to(songs / "data/models")
+    assert "parser words is not made; dvc repro train_parser@words" in refused(
         tmp_path, "compose", "--template", TEMPLATE, *P2
     )
 
