@@ -100,7 +100,7 @@ def run(key: str) -> None:
             train=lambda: train,
             extras=lambda: ready.extras,
         )
-        scores[name] = outputs, _settings(baseline, name, row, reads.get(name, row.reads))
+        scores[name] = outputs, _settings(baseline, name, row, reads.get(name, row.reads), decoded=name in models)
     with together():
         for name, (outputs, settings) in scores.items():
             place = place_of(key, name)
@@ -113,8 +113,15 @@ def run(key: str) -> None:
         )
 
 
-def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Sequence[str]) -> dict[str, Any]:
-    """The `settings` in the details of a row."""
+def _settings(
+    baseline: Baseline, name: str, row: BaselineRow, structures: Sequence[str], *, decoded: bool
+) -> dict[str, Any]:
+    """The `settings` in the details of a row.
+
+    Args:
+        decoded: whether its texts were decoded. By another method than the default one they are compared with those of
+            runs that have it too.
+    """
     settings = {
         "dataset": baseline.dataset,
         "task": baseline.task,
@@ -126,6 +133,8 @@ def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Seque
     }
     if structures:
         settings["structures"] = list(structures)
+    if decoded and (method := baseline.decoder.changed(()).get("method")):
+        settings["decoder"] = {"method": method}
     if baseline.lm != layout.NONE:
         settings["judge"] = baseline.lm
     return settings

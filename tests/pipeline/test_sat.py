@@ -40,7 +40,8 @@ def params() -> dict[str, Any]:
     tree["models"] = {key: model("sat", "lines", network, preset="sat") for key, network in RUNS.items()}
     tree["runs"] = {key: run("compose", key, "lines", annotation=key) for key in RUNS}
     tree["runs"]["p2"]["decoder"] = {"method": "beam", "beam": 2, "frame": True}
-    tree["baselines"] = {"lines": baseline("compose", "lines", parser="words", preset="sat")}
+    rows = baseline("compose", "lines", parser="words", preset="sat")
+    tree["baselines"] = {"lines": rows, "lines_beam": {**rows, "decoder": {"method": "beam", "beam": 3}}}
     tree["annotations"] = {key: {"paper": "sat", "parser": "words", "run": key} for key in RUNS}
     return tree
 
@@ -56,6 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         train_parser.run("words")
         for stage in (parse, filter, linearize, baselines):
             stage.run("lines")
+        baselines.run("lines_beam")
         for key in RUNS:
             for step in (train, decode, annotate, score):
                 step.run(key)
@@ -65,6 +67,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def scores(folder: Path, place: str) -> dict[str, float | None]:
     found: dict[str, float | None] = read_json(folder / f"metrics/details/sat/{place}.json")["scores"]
     return found
+
+
+def test_n_grams_are_searched_as_their_entry_says_and_their_rows_name_another_method(folder: Path) -> None:
+    rows = {
+        entry: {name: read_json(folder / f"metrics/details/sat/baselines/{entry}/{name}.json") for name in ROWS}
+        for entry in ("lines", "lines_beam")
+    }
+    methods = {
+        entry: {name: each["settings"].get("decoder") for name, each in own.items()} for entry, own in rows.items()
+    }
+    assert not any(methods["lines"].values())
+    assert methods["lines_beam"] == {name: {"method": "beam"} if "ngram" in name else None for name in ROWS}
+    drawn, searched = (own["ngram_pc_pos"]["scores"]["text_bleu_2"] for own in rows.values())
+    assert searched > drawn
 
 
 def test_runs_and_rows_are_scored_alike(folder: Path) -> None:

@@ -7,7 +7,7 @@ from espalier.report.comparisons import null_of
 from espalier.report.printed import Column, Printed, PrintedOrdering
 from espalier.report.results import Comparison, RunResult
 from espalier.report.tables import Reading, number, reading_of
-from espalier.report.trivial import given_as_much, is_below, rows_of
+from espalier.report.trivial import comparable_rows, is_below, rows_of
 from espalier.report.verdicts import SEEDS, Measure, Verdict, adjusted, claim_p, verdict_of
 
 
@@ -200,7 +200,7 @@ def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult])
     better = [
         {
             row.key: None
-            for row in given_as_much(rows_of(run, runs), *both)
+            for row in comparable_rows(rows_of(run, runs), *both)
             if is_below(column.metric, column.better, run, [row], ties=True)
         }
         for run in both

@@ -16,7 +16,7 @@ from espalier.report.page_judged import Scores, judged_table
 from espalier.report.printed import Column, Printed, PrintedOrdering
 from espalier.report.results import RunResult
 from espalier.report.tables import BLANK
-from espalier.report.trivial import MARK, given_as_much, is_below, rows_of
+from espalier.report.trivial import MARK, comparable_rows, is_below, rows_of
 from espalier.report.verdicts import Verdict, probability
 
 
@@ -147,7 +147,7 @@ class PageNumbers:
         known = {name for result in results for name in result.scores}
         grid = [[heading, "", *columns], ["---", "---", *("---:" for _ in columns)]]
         for result, label in zip(results, rows.values(), strict=True):
-            beside = given_as_much(rows_of(result, trivial), result)
+            beside = comparable_rows(rows_of(result, trivial), result)
             grid.append([f"`{result.key}`", label, *self._cells(place, result, columns, known, beside)])
         return grid_of(grid)
 

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeVar
 
 from espalier.report import printed as printed_values
 from espalier.report.results import CorpusResult, Curve, RunResult, TrainingResult
-from espalier.report.trivial import MARK, given_as_much, groups_of, is_below, rows_of, worse
+from espalier.report.trivial import MARK, comparable_rows, groups_of, is_below, rows_of, worse
 
 #: The profile of corpora that the project generates.
 NURSERY: Final = "nursery"
@@ -252,7 +252,7 @@ def _lines(
     entry: Entry, columns: Sequence[printed_values.Column], note: str, runs: Sequence[RunResult] = ()
 ) -> Iterable[Line]:
     """The lines of an entry or of a row without a model. Values below the rows of `runs` are marked."""
-    rows = given_as_much(rows_of(entry, runs), entry) if isinstance(entry, RunResult) and not entry.row else []
+    rows = comparable_rows(rows_of(entry, runs), entry) if isinstance(entry, RunResult) and not entry.row else []
 
     def cell(column: printed_values.Column, metric: str | None) -> Reading:
         if metric is None:

@@ -16,9 +16,13 @@ def rows_of(run: RunResult, results: Iterable[RunResult]) -> tuple[RunResult, ..
     return tuple(row for row in results if row.row and _texts(row) == _texts(run))
 
 
-def given_as_much(rows: Iterable[RunResult], *runs: RunResult) -> list[RunResult]:
-    """The rows whose structures of the text to come are all given to one of these runs too."""
-    return [row for row in rows if any(row.structures <= run.structures for run in runs)]
+def comparable_rows(rows: Iterable[RunResult], *runs: RunResult) -> list[RunResult]:
+    """The rows that read no structures of the text to come but those of one of these runs, and are decoded as it is."""
+
+    def fits(row: RunResult, run: RunResult) -> bool:
+        return row.structures <= run.structures and row.method in (None, run.method)
+
+    return [row for row in rows if any(fits(row, run) for run in runs)]
 
 
 def groups_of(
