@@ -78,6 +78,7 @@ class Bench:
         self.model: Any = load_model(layout.model("guig_tg"), None)[0]
         self.vocabulary, self.view = self.data.vocabulary, self.model.config.view
         self.parser = load_parser(layout.parser(setting.parser))
+        self.parsed: dict[str, str] = {}
         self.trees = self._expanded()
         self.lexicon = Lexicon.of_pairs(read_train(setting.dataset, ENCODINGS["pairs"]))
 
@@ -119,7 +120,10 @@ class Bench:
         return joined(rows, self.classed(places, rank, [Lexicon.of_trees(own, self.vocabulary) for own in trees]))
 
     def next_trees(self, places: Sequence[int], samples: int) -> Rows:
-        """`own_words`, under the next best tree where no candidate keeps the template, as in the command."""
+        """`own_words`, under the next best tree where no candidate keeps the template.
+
+        So does the command, whose samples have the same seeds under all trees.
+        """
         rows = self.own_words(places, samples)
         left = self.unkept(places, rows)
         for rank in range(1, self.setting.trees if left else 0):
@@ -157,10 +161,12 @@ class Bench:
     # --- Which is taken ------------------------------------------------------------------------------------------
 
     def parses(self, rows: Rows) -> dict[str, str]:
-        """The tree of each text; "" without one."""
-        texts = [*dict.fromkeys(self.vocabulary.decode_text(each.tokens) for row in rows for each in row)]
-        found = self.parser.parse([tuple(text.split()) for text in texts])
-        return {text: "" if isinstance(one, Refused) else one.tree for text, one in zip(texts, found, strict=True)}
+        """The tree of each text, beside those of a way's earlier texts; "" without one."""
+        texts = dict.fromkeys(self.vocabulary.decode_text(each.tokens) for row in rows for each in row)
+        new = [text for text in texts if text not in self.parsed]
+        for text, one in zip(new, self.parser.parse([tuple(text.split()) for text in new]), strict=True):
+            self.parsed[text] = "" if isinstance(one, Refused) else one.tree
+        return self.parsed
 
     def kept(self, place: int, row: Sequence[Hypothesis], parses: Mapping[str, str]) -> list[bool]:
         """Whether each candidate of a pair keeps its template."""
@@ -174,7 +180,11 @@ class Bench:
         return [at for at, row in enumerate(rows) if not any(self.kept(places[at], row, parses))]
 
     def cells(self, source: Source, most: int, weight: float) -> list[float]:
-        """Candidates of a pair, milliseconds, share of kept templates, BLEU and TED of what is taken."""
+        """Candidates of a pair, milliseconds, share of kept templates, BLEU and TED of what is taken.
+
+        A text that is a candidate of two pairs counts once.
+        """
+        self.parsed = {}
         started, rows, size = time.process_time(), Rows(), max(1, TOGETHER // most)
         for start in range(0, len(self.data), size):
             rows += source(range(start, min(start + size, len(self.data))))
@@ -197,7 +207,7 @@ class Bench:
         found = paraphrase_statistics(Pairs(*sides, texts), trees, scored=("similarity", "trees"))
         scores = family_scores(found, seed=1, resamples=0)
         values = [float(scores[name].value or 0) for name in ("template_kept", "bleu", "ted_full")]
-        return [sum(map(len, rows)) / len(rows), 1000 * seconds / len(rows), *values]
+        return [len(self.parsed) / len(rows), 1000 * seconds / len(rows), *values]
 
 
 def joined(*sources: Rows) -> Rows:

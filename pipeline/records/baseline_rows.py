@@ -62,6 +62,7 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
                 row=name,
                 trivial=settings["trivial"],
                 structures=frozenset(settings.get("structures", ())),
+                method=settings.get("method", ""),
                 given=frozenset(settings["given"]),
                 settings={"protocol": "published texts" if name in baseline.texts else "baseline"},
                 metrics=details,
@@ -73,7 +74,8 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
 def rows_of_fewer(results: Sequence[RunResult], baselines: Mapping[str, Baseline]) -> list[RunResult]:
     """Rows for runs that are scored on fewer records than any `baselines` entry.
 
-    For such a run, the first entry with all its records is scored again, only on these records.
+    For such a run, the first entry with all its records is scored again, only on these records. So is the first with
+    rows of another method of decoding.
 
     Args:
         results: runs, and rows of the entries.
@@ -86,9 +88,10 @@ def rows_of_fewer(results: Sequence[RunResult], baselines: Mapping[str, Baseline
         if (dataset, ids) in whole:
             continue
         wider = [row for row in rows if row.dataset == dataset and row.ids > ids]
-        entries = [row.key.rpartition("/")[0] for row in wider]
-        for row, entry in zip(wider, entries, strict=True):
-            if entry == entries[0]:
+        first: dict[str, str] = {}
+        for row in wider:
+            entry = row.key.rpartition("/")[0]
+            if first.setdefault(row.method, entry) == entry:
                 scores = _scores(ids, baselines[entry], f"baselines/{row.key}")
                 key = f"{row.key}, {len(ids):,} records"
                 found.append(replace(row, key=key, ids=ids, metrics=details_json(scores)))

@@ -51,7 +51,8 @@ def run(key: str) -> None:
     Each row has a file in `data/outputs/<paper>/baselines/<key>/`, and likewise in the folders of metrics, details and
     segments. The details of the dataset are beside those of the rows.
 
-    If the dataset has no dev rows, their likelihoods are not measured.
+    An entry whose decoder has another method than the default has the rows of n-gram models alone. If the dataset has
+    no dev rows, their likelihoods are not measured.
 
     Raises:
         DataError: the split or the training split has no rows, or none that can be used.
@@ -77,10 +78,12 @@ def run(key: str) -> None:
     first = next(iter(ngrams))
     table = written[first][0]
     unknown = dict.fromkeys(kind.likelihood_columns, 0)
-    rows = {name: BaselineRow(_title(row), {}, given=row.given) for name, row in ngrams.items()}
-    rows |= kind.baselines(table, ready, train, baseline.seed)
+    method = _method(baseline)
+    rows = {name: BaselineRow(_title(row, method), {}, given=row.given) for name, row in ngrams.items()}
+    if not method:
+        rows |= kind.baselines(table, ready, train, baseline.seed)
     judge = read_judge(baseline.lm, params)
-    if judge is not None and kind.judge is not None:
+    if judge is not None and kind.judge is not None and not method:
         rows |= kind.judge.controls(table, train, baseline.seed)
     reads = {name: reads_of(row.view) for name, row in ngrams.items()}
     scores = dict[str, tuple[Outputs[Any], dict[str, Any]]]()
@@ -100,7 +103,7 @@ def run(key: str) -> None:
             train=lambda: train,
             extras=lambda: ready.extras,
         )
-        scores[name] = outputs, _settings(baseline, name, row, reads.get(name, row.reads), decoded=name in models)
+        scores[name] = outputs, _settings(baseline, name, row, reads.get(name, row.reads))
     with together():
         for name, (outputs, settings) in scores.items():
             place = place_of(key, name)
@@ -113,15 +116,8 @@ def run(key: str) -> None:
         )
 
 
-def _settings(
-    baseline: Baseline, name: str, row: BaselineRow, structures: Sequence[str], *, decoded: bool
-) -> dict[str, Any]:
-    """The `settings` in the details of a row.
-
-    Args:
-        decoded: whether its texts were decoded. By another method than the default one they are compared with those of
-            runs that have it too.
-    """
+def _settings(baseline: Baseline, name: str, row: BaselineRow, structures: Sequence[str]) -> dict[str, Any]:
+    """The `settings` in the details of a row."""
     settings = {
         "dataset": baseline.dataset,
         "task": baseline.task,
@@ -133,16 +129,21 @@ def _settings(
     }
     if structures:
         settings["structures"] = list(structures)
-    if decoded and (method := baseline.decoder.changed(()).get("method")):
-        settings["decoder"] = {"method": method}
+    if method := _method(baseline):
+        settings["method"] = method
     if baseline.lm != layout.NONE:
         settings["judge"] = baseline.lm
     return settings
 
 
-def _title(row: NGramRow[Any]) -> str:
-    where = " over trees" if _writes_trees(row) else ""
-    return f"a model of the training targets' {row.order}-grams{where}, which reads {row.reads}"
+def _method(baseline: Baseline) -> str:
+    """The method of decoding, if it is not the default one."""
+    return str(baseline.decoder.changed(()).get("method", ""))
+
+
+def _title(row: NGramRow[Any], method: str) -> str:
+    where, how = " over trees" if _writes_trees(row) else "", f"; decoded by {method}" if method else ""
+    return f"a model of the training targets' {row.order}-grams{where}, which reads {row.reads}{how}"
 
 
 def _writes_trees(row: NGramRow[Any]) -> bool:

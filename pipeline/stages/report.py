@@ -206,6 +206,7 @@ def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
         dataset=run_.dataset,
         ids=ids_of(segments),
         structures=frozenset(reads_of(model.network.view)),
+        method=getattr(run_.decoder, "method", ""),
         settings=decoding_settings(run_, model),
         metrics=details,
         samples=_samples(table, segments),

@@ -28,6 +28,7 @@ from espalier.syntax.parsers.trivial_backend import TrivialParser, counted
 COOK, SLEEP = "the cook peels an onion .", "now , i sleep ."
 GIVEN = "(S (NP (DT the) (NN cook)) (NN))"
 LONG, NEVER = "(S (NP) (NN))", "(S (ADVP) (,) (NP) (VP) (.))"
+DEEP = "(S (NP (NP) (NN)) (NN))"
 BANK = [
     Parse(words(tree), tags(tree), write_tree(tree))
     for tree in (read_tree("(S (NP (NP (DT a) (NN cook)) (NN knife)) (VP (VB sees) (NP (NN it))) (. .))"),
@@ -79,7 +80,8 @@ def test_the_likeliest_candidates_that_keep_the_template_are_taken(writer: Syste
 def test_where_no_candidate_keeps_it_the_best_is_written_once_and_says_so(writer: System) -> None:
     (best, *_) = writer.paraphrase([COOK], templates=[NEVER], n=3, beam=8)
     (found,) = writer.paraphrase([COOK], templates=[NEVER], n=3, beam=8, strict=True, candidates=8)
-    assert found.words == best.words and isinstance(found, StrictParaphrase) and not found.template_kept
+    assert (found.words, found.tree) == (best.words, best.tree)
+    assert isinstance(found, StrictParaphrase) and not found.template_kept
 
 
 def test_samples_are_candidates_where_the_beam_s_do_not_suffice(writer: System) -> None:
@@ -103,26 +105,28 @@ def test_all_candidates_of_a_batch_are_parsed_at_once_as_words(writer: System, p
 def test_the_next_tree_guides_only_texts_of_which_none_keeps_the_template_under_the_trees_before(
     writer: System, models: Path, parser: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By this parser no text keeps a template before its third call: the sources and the first tree's texts."""
-    kept, other = read_tree("(S (NP (DT the)) (NN cook))"), read_tree("(S (NN cook))")
+    """By this parser the sources and the first tree's texts keep LONG, and the next tree's texts DEEP as well."""
+    shallow, deep = (read_tree(f"(S (NP {inner}) (NN knife))") for inner in ("(DT the)", "(NP (DT the)) (NN cook)"))
 
     def parse(sentences: Sequence[Sentence]) -> list[Parse]:
         parser.calls.append([*sentences])
-        tree = kept if len(parser.calls) > 2 else other
+        tree = deep if len(parser.calls) > 2 else shallow
         return [Parse(words(tree), tags(tree), write_tree(tree)) for _ in sentences]
 
-    first, second = espalier.load(models / "expander", parser=parser, device="cpu").expand(
-        [COOK], templates=[LONG], n=2, beam=4
-    )
-    parser.calls.clear()
     monkeypatch.setattr(parser, "parse", parse)
-    # As many candidates as beams have no second beam, which a call of its own would parse.
-    options: dict[str, Any] = {"templates": [LONG], "strict": True, "candidates": 4}
-    (found,) = writer.paraphrase([COOK], beam=4, **options)
-    assert isinstance(found, StrictParaphrase) and found.template_kept
-    assert found.tree == second.tree != first.tree and len(parser.calls) == 3
+    requests = [PairRequest(COOK, template) for template in (LONG, DEEP)]
+    expander = espalier.load(models / "expander", parser=parser, device="cpu")
+    first, _, _, second = expander.expand(requests, n=2, beam=4)
     parser.calls.clear()
-    (alone,) = writer.paraphrase([COOK], beam=1, **options)
+    # As many candidates as beams have no second beam, which a call of its own would parse.
+    found = writer.paraphrase(requests, beam=4, strict=True, candidates=4)
+    assert [(each.template, each.tree) for each in found] == [(LONG, first.tree), (DEEP, second.tree)]
+    assert all(isinstance(each, StrictParaphrase) and each.template_kept for each in found)
+    _, both, again = ([tuple(each) for each in call] for call in parser.calls)
+    assert found[0].words in both and found[1].words in again and len(again) <= 4
+
+    parser.calls.clear()
+    (alone,) = writer.paraphrase(requests[1:], beam=1, strict=True, candidates=1)
     assert isinstance(alone, StrictParaphrase) and not alone.template_kept and len(parser.calls) == 2
 
 

@@ -229,7 +229,7 @@ def test_bad_input_is_one_line(songs: Path, refused: Refuse, command: list[str],
     assert line.startswith(f"espalier: {message}"), line
 
 
-def test_parts_that_are_not_made_are_named_the_model_first(songs: Path, refused: Refuse, tmp_path: Path) -> None:
+def test_a_model_that_is_not_trained_is_named_before_its_parser(songs: Path, refused: Refuse, tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes((songs / "params.yaml").read_bytes())
     assert refused(tmp_path, "compose", "--template", TEMPLATE, *P2) == (
         "espalier: data/models/sat_p2: model sat_p2 is not trained; dvc repro train@sat_p2, or another --profile"

@@ -65,14 +65,11 @@ def test_a_row_that_is_given_more_structures_than_a_run_does_not_mark_it(pairs: 
 
 
 def test_a_row_that_another_search_wrote_does_not_mark_a_run(pairs: Printed) -> None:
-    def by(method: str, result: RunResult) -> RunResult:
-        return replace(result, metrics={**result.metrics, "settings": {"decoder": {"method": method}}})
-
-    rows = [a_row("chance", 1.0, 9.0), by("beam", a_row("ngram", 20.0, 5.0))]
+    rows = [a_row("chance", 1.0, 9.0), a_row("ngram", 20.0, 5.0, method="beam")]
     for method, marked in (("top_k", False), ("beam", True)):
-        assert below(pairs, by(method, a_run("plain", 19.0, 8.0)), *rows)["plain"] == [marked, marked]
+        assert below(pairs, a_run("plain", 19.0, 8.0, method=method), *rows)["plain"] == [marked, marked]
     sampled = a_row("ngram", 20.0, 5.0)  # of the default method, which no row names
-    assert below(pairs, by("beam", a_run("plain", 19.0, 8.0)), sampled)["plain"] == [True, True]
+    assert below(pairs, a_run("plain", 19.0, 8.0, method="beam"), sampled)["plain"] == [True, True]
 
 
 def test_printed_values_worse_than_copying_the_papers_own_sources_are_marked(pairs: Printed) -> None:

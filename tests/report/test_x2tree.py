@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -222,6 +223,16 @@ def test_rows_of_fewer_records_have_the_scores_of_these_records(made: Path) -> N
     assert rows_of_fewer([*read, all_], baselines) == []
     (found,) = rows_of_fewer([*read, all_, few, few], baselines)
     assert (found.key, found.ids, found.given) == ("dialogue_zh/copy, 3 records", frozenset(fewer), {"copied"})
+    (copied,) = read
+    beam = replace(copied, key="dialogue_beam/copy", method="beam")  # the first entry with another method
+    both = rows_of_fewer(
+        [*read, beam, replace(beam, key="dialogue_other/copy"), few],
+        {**baselines, "dialogue_beam": baselines["dialogue_zh"]},
+    )
+    assert [(row.key, row.method) for row in both] == [
+        ("dialogue_zh/copy, 3 records", ""),
+        ("dialogue_beam/copy, 3 records", "beam"),
+    ]
     wanted = read_json(layout.details("x2tree", "few"))
     whole = {"distinct_1", "distinct_2"}  # no sum over segments
     assert set(wanted["scores"]) - set(found.scores) == whole

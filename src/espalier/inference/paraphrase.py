@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from espalier.tasks.paraphrase_search import candidates, of_classes, pair_constr
 if TYPE_CHECKING:
     from espalier.decoding.beam import Hypothesis
     from espalier.inference.pairs import PairSystem
+
+
+#: The most trees of a template that are tried for a text which must keep it.
+TREES: Final = 8
 
 
 @dataclass(frozen=True)
@@ -233,18 +237,21 @@ class ParaphraseWriter(ParaphraseOptions, PairWriter[Paraphrase]):
                     yield job.request, result if kept is None else StrictParaphrase(**vars(result), template_kept=kept)
 
     def _guided_texts(self, jobs: Sequence[Guided]) -> list[_Texts]:
-        """The texts of each job under its best tree; if they must keep its template, under the first where one does."""
+        """The texts of each job under its best tree.
+
+        With `strict`: under the first of its `TREES` best trees under which a text keeps the template, if there is one.
+        """
         if self.expander is None:
-            trees = [[tree] for _, tree in jobs]
-        else:
-            best = self.expander.best(jobs, self.beam if self.strict else 1)
-            trees = [[tree for tree, _ in row] for row in best]
-        found = self._texts_under(jobs, [row[0] for row in trees])
-        for number in range(1, max(map(len, trees))):
-            left = [place for place, row in enumerate(trees) if number < len(row) and not found[place].kept]
+            return self._texts_under(jobs, [tree for _, tree in jobs])
+        found = self._texts_under(jobs, [row[0][0] for row in self.expander.best(jobs)])
+        left = [place for place, texts in enumerate(found) if texts.kept is False]
+        more = self.expander.best([jobs[place] for place in left], min(self.beam, TREES)) if left else []
+        trees = dict(zip(left, more, strict=True))
+        for rank in range(1, TREES):
+            left = [place for place in left if not found[place].kept and rank < len(trees[place])]
             if not left:
                 break
-            again = self._texts_under([jobs[place] for place in left], [trees[place][number] for place in left])
+            again = self._texts_under([jobs[place] for place in left], [trees[place][rank][0] for place in left])
             for place, texts in zip(left, again, strict=True):
                 if texts.kept:
                     found[place] = texts

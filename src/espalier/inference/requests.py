@@ -164,7 +164,7 @@ _GROUPS = (
     "default: the model's own, else 6."
 )
 _MMI = "Rank the beams' replies by log p(reply | post) - this * log p(reply), against what fits any post"
-_CANDIDATES = "With strict: the number of candidates, from two beams and samples beyond them"
+_CANDIDATES = "With strict: the number of candidates under a tree, from two beams and samples beyond them"
 Candidates = Annotated[int | None, Option(f"{_CANDIDATES}; default: {CANDIDATES}.", 1, MAX_CANDIDATES)]
 
 

@@ -65,7 +65,8 @@ class StrictParaphrase(Paraphrase):
     """A paraphrase taken from candidates.
 
     Attributes:
-        template_kept: whether its own parse keeps every node of the template. If not, none of the candidates does.
+        template_kept: whether its own parse keeps every node of the template. If not, no candidate under any tree that
+            was tried does, and `tree` is the best tree.
     """
 
     template_kept: bool

@@ -125,7 +125,7 @@ class PageNumbers:
         """A table with one row for each run of `rows` {run: label}.
 
         The mark ▾ precedes a score that is worse than a baseline's on the same texts, if the baseline is given no
-        structure that the run lacks. The table need not show the baseline.
+        structure that the run lacks and names no other method of decoding. The table need not show the baseline.
 
         Args:
             place: PROFILE/GROUP.
@@ -262,6 +262,7 @@ class PageNumbers:
             trivial=settings.get("trivial", False),
             given=frozenset(settings.get("given", ())),
             structures=frozenset(structures),
+            method=settings.get("method", settings.get("decoder", {}).get("method", "")),
             metrics=details,
         )
 

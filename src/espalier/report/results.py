@@ -86,9 +86,10 @@ class RunResult:
         trivial: whether every run should be better than this row. References are not trivial.
         given: metrics whose value follows from the construction of the row.
         structures: structures of the text to come that are given to the run or row; "topic" if topic words are given.
+        method: `decoder.method`, such as "beam", of a run whose task has several; of a row unless it is the default.
         settings: settings of the decoding, in the order of display (`protocol`, `decoder`, `k`, ...).
         metrics: the run's JSON: `scores` {key: number or None}, `intervals` {key: [low, high] or None}, `signatures`
-            {key: text}, `undefined` {key: reason}, `settings`; parts may be missing.
+            {key: text}, `undefined` {key: reason}; parts may be missing.
         samples: generated verses.
         rows: outputs as text, by column such as `id`, `text` and `source`, for examples.
         measured: cost of training its model here, in one line.
@@ -105,6 +106,7 @@ class RunResult:
     trivial: bool = False
     given: frozenset[str] = frozenset()
     structures: frozenset[str] = frozenset()
+    method: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     samples: Sequence[Sample] = ()
@@ -126,12 +128,6 @@ class RunResult:
     def undefined(self) -> Mapping[str, str]:
         """The reason for each undefined score, by metric key."""
         return self.metrics.get("undefined") or {}
-
-    @property
-    def method(self) -> str | None:
-        """`decoder.method`, such as "beam", of a task that has several; None for a row that says none."""
-        method: str | None = ((self.metrics.get("settings") or {}).get("decoder") or {}).get("method")
-        return method
 
     @property
     def signatures(self) -> Mapping[str, str]:

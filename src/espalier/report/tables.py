@@ -293,9 +293,11 @@ def _ruled(table: Table, shown: Sequence[Entry], runs: Sequence[RunResult]) -> T
     if groups:
         parts.append("Below the rule: rows without a trained model, on the same records as the runs.")
     if any(reading.below for line in lines if line.kind != "paper" for reading in line.cells):
+        searched = any(row.method for _, rows in groups for row in rows)
         parts.append(
             f"{MARK} worse than the best of these rows in its column. References do not count here, nor do values that "
-            "follow from how a row is made, nor rows that are given a structure that the run is not given."
+            "follow from how a row is made, nor rows that are given a structure that the run is not given"
+            f"{', nor rows that name another method of decoding than the run has' if searched else ''}."
         )
     if any(reading.below for line in lines if line.kind == "paper" for reading in line.cells):
         parts.append(f"Of printed values {MARK} marks those that are worse than copying the source.")

@@ -17,10 +17,13 @@ def rows_of(run: RunResult, results: Iterable[RunResult]) -> tuple[RunResult, ..
 
 
 def comparable_rows(rows: Iterable[RunResult], *runs: RunResult) -> list[RunResult]:
-    """The rows that read no structures of the text to come but those of one of these runs, and are decoded as it is."""
+    """The rows that read no structure of the text to come that one of these runs lacks.
+
+    A row that names a method of decoding is compared only with runs that have it.
+    """
 
     def fits(row: RunResult, run: RunResult) -> bool:
-        return row.structures <= run.structures and row.method in (None, run.method)
+        return row.structures <= run.structures and row.method in ("", run.method)
 
     return [row for row in rows if any(fits(row, run) for run in runs)]
 
