@@ -10,8 +10,9 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from espalier.corpora.leakage import leakage, letters_of
+from espalier.corpora.leakage import letters_of
 from espalier.corpora.records import Record, Verse, table_of
+from tests.corpora.whole_tables import leakage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from espalier.corpora.leakage import letters_of
 from espalier.corpora.splits import Split, apportion
-from espalier.corpora.splitting import split_of
 from espalier.io.errors import ConfigError
+from tests.corpora.whole_tables import split_of
 
 #: Names t1 to t60 with 1 to 60 poems: 1,830 in all.
 TABLE = pd.DataFrame(

@@ -14,7 +14,6 @@ import numpy as np
 from espalier.corpora.catalogue import Source
 from espalier.corpora.download import fetch
 from espalier.corpora.filters import Filters, screen
-from espalier.corpora.leakage import leakage
 from espalier.corpora.readers import READERS
 from espalier.corpora.readers.brown import read as read_brown
 from espalier.corpora.readers.couplets import read as read_couplets
@@ -23,13 +22,13 @@ from espalier.corpora.readers.songci import read as read_songci
 from espalier.corpora.readers.sonnets import read as read_sonnets
 from espalier.corpora.records import Pair, Sentence, Verse, table_of, values_of
 from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split, TitleSplit
-from espalier.corpora.splitting import split_of
 from espalier.datasets.batch import batch_plan, length_batches
 from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.verse.format import format_of, with_tones
 from espalier.verse.grammar import parse_format
+from tests.corpora.whole_tables import leakage, split_of
 from tests.verse.couyun import write_couyun
 
 VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from espalier.corpora.filters import screen
-from espalier.corpora.leakage import leakage
 from espalier.corpora.readers.songci import read
 from espalier.corpora.records import Verse, table_of
-from espalier.corpora.splitting import split_of
 from pipeline import layout
 from pipeline.params.read import load_params
+from tests.corpora.whole_tables import leakage, split_of
 
 MIRROR = os.environ.get("ESPALIER_MIRROR", "")
 

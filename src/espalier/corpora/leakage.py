@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -53,7 +52,7 @@ def format_key(text: str, language: str) -> str:
     return pattern_of(text, "zh" if language == "zh" else "en")
 
 
-def leakage(splits: Mapping[str, pd.DataFrame], record_type: type[Record]) -> dict[str, int]:
+def leakage_between(splits: Mapping[str, Read], record_type: type[Record]) -> dict[str, int]:
     """Count, for each of `PAIRS`, the rows of the first split that also occur in the second.
 
     The keys are fixed for a `record_type`: `<split>_<other>_<how>`, where `how` is
@@ -61,13 +60,9 @@ def leakage(splits: Mapping[str, pd.DataFrame], record_type: type[Record]) -> di
     `shared_<side>` (that side equal in its letters), and for verse `shared_tune` (all names of the tune, if known),
     `shared_format` (the same lengths and marks) and `shared_unit` (any unit of at least `SHARED_UNIT_TOKENS` tokens
     equal in its letters). A side without letters is compared unchanged.
-    A missing split counts as empty. Time is linear in the text.
+    A missing split counts as empty. Time is linear in the text. About 40 bytes for each key of dev and test are in
+    memory.
     """
-    return leakage_between({name: partial(_columns, table) for name, table in splits.items()}, record_type)
-
-
-def leakage_between(splits: Mapping[str, Read], record_type: type[Record]) -> dict[str, int]:
-    """`leakage` of splits that are read in chunks. About 40 bytes for each key of dev and test are in memory."""
     ways = _ways(record_type)
     of_verse = ["tune", "family"] if issubclass(record_type, Verse) else []
     names = ["language", *record_type.sides, *of_verse]
@@ -163,7 +158,3 @@ def _rows(table: pd.DataFrame, record_type: type[Record]) -> Iterator[Compared]:
     for values in zip(*(table[name].tolist() for name in names), strict=True):
         row = dict(zip(names, values, strict=True))
         yield Compared(row, {side: letters_of(row[side]) for side in record_type.sides})
-
-
-def _columns(table: pd.DataFrame, names: Sequence[str]) -> list[pd.DataFrame]:
-    return [table[[name for name in names if name in table]]]

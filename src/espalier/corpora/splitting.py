@@ -44,31 +44,16 @@ Parts = npt.NDArray[np.int8]
 Rows = npt.NDArray[np.int64]
 
 
-def split_of(table: pd.DataFrame, split: Split, *, where: str = "split") -> pd.Series[str]:
-    """'train', 'dev' or 'test' for each row of a table; '' for a row in none of them.
+def parts_of(read: Read, split: Split, *, where: str = "split") -> Parts:
+    """The number of the split of each row: `TRAIN`, `DEV`, `TEST` or `NONE`.
 
     Args:
-        table: table of records with the column `id` and the columns that the split needs.
+        read: yields at least one chunk of records, with the column `id` and the columns that the split needs.
         where: the path of the split in params.yaml, for messages.
-
-    Returns:
-        A series with the index of the table, named "split".
 
     Raises:
         ConfigError: there are too few rows or titles, no sample has the sizes, a required column is missing, or two
             splits share a `group`.
-    """
-    parts = parts_of(lambda names: [table[[name for name in names if name in table]]], split, where=where)
-    series = table["id"].astype("str").rename("split")
-    series[:] = np.array(NAMES, dtype=object)[parts]
-    return series
-
-
-def parts_of(read: Read, split: Split, *, where: str = "split") -> Parts:
-    """The number of the split of each row: `TRAIN`, `DEV`, `TEST` or `NONE`. Errors are those of `split_of`.
-
-    Args:
-        read: yields at least one chunk.
     """
     match split:
         case AllTrain():

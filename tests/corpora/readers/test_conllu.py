@@ -9,8 +9,8 @@ import pytest
 from espalier.corpora.readers.conllu import read
 from espalier.corpora.records import Sentence, table_of
 from espalier.corpora.splits import PublishedSplit
-from espalier.corpora.splitting import split_of
 from espalier.io.errors import ConfigError, DataError
+from tests.corpora.whole_tables import split_of
 
 
 def block(*words: tuple[str, str, int, str], text: str = "") -> str:

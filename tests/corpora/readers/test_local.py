@@ -11,8 +11,8 @@ from espalier.corpora.readers.local import read_lines
 from espalier.corpora.readers.tables import read_tsv
 from espalier.corpora.records import Pair, Quarantined, Sentence, records_of, table_of
 from espalier.corpora.splits import GroupSplit, PublishedSplit
-from espalier.corpora.splitting import split_of
 from espalier.io.errors import ConfigError, DataError
+from tests.corpora.whole_tables import split_of
 
 
 def local(tmp_path: Path, data: str | bytes, name: str = "pairs.tsv") -> dict[str, Path]:
