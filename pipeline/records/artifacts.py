@@ -168,11 +168,6 @@ def read_records(folder: Path, name: str, kind: type[Row]) -> list[Row]:
     return records_of(read_table(folder / f"{name}.parquet", required=required_columns(kind)), kind)
 
 
-def read_quarantine(folder: Path, name: str = "quarantine") -> pd.DataFrame:
-    """The quarantined rows in a folder."""
-    return read_table(folder / f"{name}.parquet", required_columns(Quarantined))
-
-
 def read_ready(
     dataset: str, split: str, kind: Encoding[Record_, Any, Any, Split_], at_once: int | None = None
 ) -> Ready[Record_, Split_]:

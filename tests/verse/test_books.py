@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from espalier.io.errors import ArtifactError, ConfigError
-from espalier.verse.books import Book, ToneBook, mandarin_books, part_of, read_books
+from espalier.io.errors import ArtifactError
+from espalier.verse.books import Book, ToneBook, part_of, read_books
+from espalier.verse.mandarin import mandarin_groups, mandarin_tones
 from espalier.verse.rhyme import GROUPS
 from tests.verse.couyun import write_couyun
 
@@ -77,22 +78,13 @@ def test_level_and_oblique_words_of_one_part_share_the_part_but_no_group(tmp_pat
 def test_mandarin_counts_all_readings_and_the_neutral_tone_as_neither(
     character: str, groups: set[str], tones: set[str]
 ) -> None:
-    books = mandarin_books()
-    assert books.groups(character, "mandarin") == groups
-    assert books.tones(character, "mandarin") == tones
+    assert mandarin_groups(character) == groups
+    assert mandarin_tones(character) == tones
 
 
 def test_mandarin_groups_are_those_that_verse_rhymes_by() -> None:
-    books = mandarin_books()
-    found = {group for code in range(0x4E00, 0x5200) for group in books.groups(chr(code), "mandarin")}
+    found = {group for code in range(0x4E00, 0x5200) for group in mandarin_groups(chr(code))}
     assert found == set(GROUPS)
-
-
-def test_mandarin_alone_does_not_pass_for_the_books() -> None:
-    with pytest.raises(ConfigError, match=r"rhyme book cilin.*open_books"):
-        mandarin_books().groups("东", "cilin")
-    with pytest.raises(ConfigError, match=r"book of tones.*open_books"):
-        mandarin_books().tones("东", "book")
 
 
 @pytest.mark.parametrize(

@@ -63,14 +63,6 @@ def part_of(group: str) -> str:
     return group[:-1]
 
 
-def mandarin_books() -> Books:
-    """Only Mandarin.
-
-    The result raises ConfigError for any other book.
-    """
-    return _MandarinBooks()
-
-
 def source_of(place: Path) -> Traversable:
     """The files of the source `couyun`: those in a folder, or in an archive of them.
 
@@ -121,22 +113,6 @@ class _Entry(NamedTuple):
     cilin: frozenset[str] = frozenset()
     pingshui: frozenset[str] = frozenset()
     tones: frozenset[Tone] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class _MandarinBooks:
-    def groups(self, character: str, book: Book) -> frozenset[str]:
-        if book != "mandarin":
-            raise not_passed(f"the rhyme book {book} is")
-        return mandarin_groups(character)
-
-    def tones(self, character: str, by: ToneBook = "book") -> frozenset[Tone]:
-        if by != "mandarin":
-            raise not_passed("the book of tones is")
-        return mandarin_tones(character)
-
-    def characters(self, book: Book) -> Iterable[str]:
-        return mandarin_characters()
 
 
 @dataclass(frozen=True, slots=True)
