@@ -73,7 +73,7 @@ DETAILS = {
             "scores": {"bleu": bleu, "ted_full": ted, "empty": empty},
             "settings": {"dataset": "guig", "split": split, **row},
             "counts": {"records": 5 if key == "of_fewer" else 800},
-            **({"ids": "4d27"} if key == "of_others" else {}),
+            **({} if key == "older" else {"ids": "4d27" if key == "of_others" else "17aa"}),
         }
         for key, bleu, ted, empty, split, row in (
             ("below", 20.0, 9.0, 1.0, "test", {}),
@@ -81,6 +81,7 @@ DETAILS = {
             ("on_dev", 20.0, 9.0, 1.0, "dev", {}),
             ("of_fewer", 20.0, 9.5, 1.0, "test", {}),
             ("of_others", 20.0, 9.5, 1.0, "test", {}),
+            ("older", 20.0, 9.5, 1.0, "test", {}),
             ("baselines/copy", 22.0, 9.2, 0.0, "test", {"row": "copy", "trivial": True, "given": ["empty"]}),
             ("baselines/human", 100.0, 0.0, 0.0, "test", {"row": "human", "trivial": False}),
             ("reads_pos", 25.0, 8.0, 0.0, "test", {"model": "pos_model"}),
@@ -197,6 +198,14 @@ def test_a_table_whose_rows_are_scored_on_different_texts_is_refused(other: str)
     rows = dict.fromkeys(["below", other], "")
     with pytest.raises(ArtifactError, match=f"below and {other} are scored on different texts"):
         render(f"{{{{ table('small/trivial', {rows}, {{'BLEU': 'bleu:1'}}) }}}}")
+
+
+def test_texts_beside_details_without_a_hash_of_ids_are_equal_if_their_number_is() -> None:
+    rows = dict.fromkeys(["below", "older"], "")
+    assert render(f"{{{{ table('small/trivial', {rows}, {{'BLEU': 'bleu:1'}}) }}}}").splitlines()[2:] == [
+        "| `below` |  | ▾ 20.0 |",
+        "| `older` |  | ▾ 20.0 |",
+    ]
 
 
 def test_a_score_below_a_trivial_row_that_the_table_does_not_show_is_marked_too() -> None:

@@ -4,7 +4,7 @@ A place is PROFILE/GROUP/KEY, as "small/guig/guig_tg": `metrics/details/GROUP/KE
 is an error, so that no page shows outdated numbers; an undefined score is shown as a dash.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
@@ -136,8 +136,11 @@ class PageNumbers:
             ArtifactError: rows are scored on different texts, and `mixed` is false.
         """
         profile, group = place.split("/")
-        trivial = [self._result(profile, group, key) for key in self.baselines(profile, group)]
-        results = [self._result(profile, group, run) for run in rows]
+        baselines = self.baselines(profile, group)
+        every = [self._texts(profile, group, key) for key in (*baselines, *rows)]
+        older = {texts for texts, ids in every if not ids}
+        trivial = [self._result(profile, group, key, older) for key in baselines]
+        results = [self._result(profile, group, run, older) for run in rows]
         if not mixed and (other := next((each for each in results if each.dataset != results[0].dataset), None)):
             raise ArtifactError(
                 f"{results[0].key} and {other.key} are scored on different texts",
@@ -243,21 +246,29 @@ class PageNumbers:
             raise ArtifactError(f"has no {metric}", where=place, remedy="correct the page's template")
         return scores[metric]
 
-    def _result(self, profile: str, group: str, key: str) -> RunResult:
+    def _texts(self, profile: str, group: str, key: str) -> tuple[str, str]:
+        """The dataset, split and number of the texts of a run or row, and the hash of their ids; "" without one."""
+        details = self.details(profile, group, key)
+        settings, number = details.get("settings", {}), details.get("counts", {}).get("records")
+        return f"{settings.get('dataset')}/{settings.get('split')}/{number}", details.get("ids", "")
+
+    def _result(self, profile: str, group: str, key: str, older: Container[str]) -> RunResult:
         """The values and the texts of a run, or of a row without a model, from its details.
 
-        Details of an earlier version have no hash of ids; their texts are taken to be equal if their number is.
+        Args:
+            older: texts of which details of an earlier version have no hash of ids. They are taken to be equal if their
+                number is.
         """
         details = self.details(profile, group, key)
         settings = details.get("settings", {})
-        texts = details.get("ids") or details.get("counts", {}).get("records")
+        texts, ids = self._texts(profile, group, key)
         model = settings.get("model", "")
         structures = self.reads(profile, model) if model else settings.get("structures", ())
         return RunResult(
             key=key,
             model=model,
             profile=profile,
-            dataset=f"{settings.get('dataset')}/{settings.get('split')}/{texts}",
+            dataset=texts if texts in older else f"{texts}/{ids}",
             row=settings.get("row", ""),
             trivial=settings.get("trivial", False),
             given=frozenset(settings.get("given", ())),
