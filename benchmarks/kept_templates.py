@@ -5,7 +5,7 @@
 It prints the rows of the tables of docs/guig.md; with WORDS, those whose names have these words. The models and the
 parser are those of `data/` of the profile, the nursery's or, with --small, that of `small`. Of a pair's candidates the
 likeliest is taken whose parse keeps the template, as in a strict run. Milliseconds are processor time for a pair, for
-decoding and parsing. It takes five minutes on one thread, and half an hour with --small.
+decoding and parsing. It takes four minutes on one thread, and half an hour with --small.
 """
 
 from __future__ import annotations

@@ -214,7 +214,9 @@ def test_rows_of_fewer_records_have_the_scores_of_these_records(made: Path) -> N
     table = table[table["id"].isin(fewer)].reset_index(drop=True)
     write_scores("x2tree", "few", kind, Outputs(table.assign(text="我 去"), "zh", 1, facts=facts), Scoring(), ROW)
     rows = _outputs("x2tree_att").assign(text="我 去")
-    write_scores("x2tree", "baselines/dialogue_zh/copy", kind, Outputs(rows, "zh", 1, facts=facts), Scoring(), ROW)
+    for entry in ("dialogue_zh", "dialogue_beam"):
+        place = f"baselines/{entry}/copy"
+        write_scores("x2tree", place, kind, Outputs(rows, "zh", 1, facts=facts), Scoring(), ROW)
     baselines: Any = {"dialogue_zh": SimpleNamespace(paper="x2tree", task="dialogue", seed=1, texts={})}
     read = read_rows("dialogue_zh", baselines["dialogue_zh"], "nursery", "zh")
     assert [(row.key, row.ids) for row in read] == [("dialogue_zh/copy", frozenset(POSTS))]
