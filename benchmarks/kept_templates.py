@@ -277,9 +277,6 @@ def small_ways(bench: Bench) -> Ways:
     for weight in (0.5, 1.0, 1.5, 2.0):
         name = f"8 beams, 8 under classes, 16 samples, for each of 8 trees, weight {weight}"
         named[name] = of_trees(8, 16), 32, weight
-    name = "8 beams, 48 samples, 8 under classes of their own words"
-    named[name] = lambda of: bench.own_words(of, 48), 64, 0.0
-    named[f"{name}, under the next of 8 trees as long as none keeps it"] = lambda of: bench.next_trees(of, 48), 64, 0.0
     return named
 
 
