@@ -142,6 +142,17 @@ def test_a_claim_that_a_trivial_row_of_its_dataset_beats_cannot_be_interpreted(
     assert verdict(row("human", 99.0), *(row("copy", 23.0, **other) for other in others)) == ("holds", "")
     other = {"scores": {"bleu": 23.0}, "signatures": {"bleu": "by:y"}}
     assert verdict(row("copy", 23.0, metrics=other)) == ("holds", "")
+    # Datasets of the same texts have rows of their own, and a row counts only if it is above its own run in both.
+    plain, guided, *_ = runs
+    apart = [replace(guided, dataset="e"), plain]
+    for key, of, other, known in (
+        ("d/copy", 23.0, 23.0, ("not interpretable", "e/copy")),
+        ("d/copy", 21.0, 21.0, ("holds", "")),
+        ("d/other", 23.0, 23.0, ("holds", "")),
+    ):
+        rows = [row("copy", of, dataset="e", key="e/copy"), row("copy", other, key=key)]
+        found = _found(pairs, [*apart, *rows], compared)[0]
+        assert (found.verdict, found.measures[0].beaten_by) == known
     # What is given more structures than either run is no measure of them.
     assert verdict(row("ngram", 23.0, structures=frozenset({"pos"}))) == ("holds", "")
     one, *more = runs
@@ -309,6 +320,23 @@ def test_a_claim_that_was_not_computed_shows_the_scores_of_a_run_that_is_elsewhe
     assert {one.key for one in made.runs} == {run.key for run in others}
     alone = [RunResult(key="guided", model="", profile="nursery", metrics=guided.metrics)]
     assert [one.why for one in build(pairs, [], elsewhere=alone).orderings] == ["not run: plain"] * 2
+
+
+def test_a_row_that_ties_now_makes_a_claim_of_the_last_report_not_interpretable(
+    pairs: Printed, pair_runs: list[RunResult]
+) -> None:
+    runs = [replace(run, dataset="d", ids=frozenset("ab")) for run in pair_runs]
+    compared = [_compared("bleu", 2.0, 0.03), _compared("ted_full", -2.0, 0.01)]
+    written: Any = orderings_json(build(pairs, runs, comparisons=compared))
+    earlier = orderings_from(written, pairs, _scores(runs))
+    copy = RunResult(
+        key="d/copy", model="", profile="nursery", dataset="d", ids=frozenset("ab"), row="copy", trivial=True,
+        metrics={"scores": {"bleu": 22.0}},
+    )  # fmt: skip
+    assert [one.verdict for one in build(pairs, [], earlier=earlier, elsewhere=runs).orderings] == ["holds"] * 2
+    meaning, syntax = build(pairs, [], earlier=earlier, elsewhere=[*runs, copy]).orderings
+    assert (meaning.verdict, meaning.measures[0].beaten_by, meaning.p) == ("not interpretable", "d/copy", 0.03)
+    assert syntax.verdict == "holds"
 
 
 def test_claims_about_runs_that_are_here_are_never_those_of_the_last_report(

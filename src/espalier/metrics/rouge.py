@@ -32,6 +32,8 @@ from espalier.text.words import stem
 
 #: A token, in lower case.
 _RUN = re.compile("[a-z0-9]+")
+#: Why ROUGE is undefined.
+NO_TOKENS: Final = "no reference has a letter from a to z or a digit"
 _TYPES: Final = ("1", "2", "l")
 #: The metrics of stems, then those of words.
 KEYS: Final = (*(f"rouge_{kind}" for kind in _TYPES), *(f"rouge_{kind}_words" for kind in _TYPES))
@@ -118,7 +120,7 @@ class Rouge(Family[Pairs]):
                     stems="porter" if column < len(_TYPES) else "no", case="lower",
                     **{"rouge-score": version("rouge-score")},
                 ),
-                undefined="no reference has a letter from a to z or a digit",
+                undefined=NO_TOKENS,
             )
             for column, key in enumerate(KEYS)
         )  # fmt: skip

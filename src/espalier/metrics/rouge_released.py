@@ -18,7 +18,7 @@ from espalier.io.calls import checked_call
 from espalier.metrics.bootstrap import Array
 from espalier.metrics.family import Family
 from espalier.metrics.metric import Metric, ratio, require_lengths, signature_of
-from espalier.metrics.rouge import longest_common, stems_of
+from espalier.metrics.rouge import NO_TOKENS, longest_common, stems_of
 from espalier.metrics.texts import Pairs
 
 #: py-rouge's `weight_factor`.
@@ -50,7 +50,7 @@ class ReleasedRouge(Family[Pairs]):
                 "rouge", type="L", f="1", power=f"1/{WEIGHT}", mean="macro", tokens="alphanumeric", stems="porter",
                 case="lower",
             ),
-            undefined="no reference has a letter from a to z or a digit",
+            undefined=NO_TOKENS,
         ),
     )  # fmt: skip
 

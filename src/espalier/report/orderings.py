@@ -92,7 +92,7 @@ def orderings_of(
         for profile in dict.fromkeys(run.profile for run in scored if run.key in (ordering.better, ordering.worse))
         or [""]
     ]
-    found = [_earlier(one, runs, earlier) or _with_reason(one, runs, elsewhere) for one in found]
+    found = [_earlier(one, runs, elsewhere, earlier) or _with_reason(one, runs, elsewhere) for one in found]
     corrected = dict[int, float | None]()
     for profile in {ordering.profile for ordering in found}:
         places = [place for place, ordering in enumerate(found) if ordering.profile == profile]
@@ -107,13 +107,23 @@ def orderings_of(
     )
 
 
-def _earlier(one: Ordering, runs: Sequence[RunResult], earlier: Sequence[Ordering]) -> Ordering | None:
-    """The earlier ordering of the same claim if a run of it is missing in its profile; else None."""
-    here = {run.key for run in runs if run.profile == one.profile}
-    if {one.better, one.worse} <= here:
+def _earlier(
+    one: Ordering, runs: Sequence[RunResult], elsewhere: Sequence[RunResult], earlier: Sequence[Ordering]
+) -> Ordering | None:
+    """The earlier ordering of the same claim if a run of it is missing in its profile; else None.
+
+    Which row is at least as good as both runs follows from their scores: it is that of `one` if both are known.
+    """
+    here, away = ({run.key for run in each if run.profile == one.profile} for each in (runs, elsewhere))
+    pair = {one.better, one.worse}
+    if pair <= here:
         return None
     same = (each for each in earlier if (each.claim, each.better, each.worse) == (one.claim, one.better, one.worse))
-    return next((each for each in same if each.profile == one.profile or not one.profile), None)
+    kept = next((each for each in same if each.profile == one.profile or not one.profile), None)
+    if kept is None or not pair <= here | away:
+        return kept
+    now = zip(kept.measures, one.measures, strict=True)
+    return replace(kept, measures=tuple(replace(old, beaten_by=new.beaten_by) for old, new in now))
 
 
 def _with_reason(one: Ordering, runs: Sequence[RunResult], elsewhere: Sequence[RunResult]) -> Ordering:
@@ -194,18 +204,19 @@ def _steps(key: str, runs: Sequence[RunResult]) -> str:
 def _beaten_by(column: Column, pair: tuple[str, str], runs: Sequence[RunResult]) -> str:
     """A row without a trained model that is at least as good as both runs on the texts of both; "" for none.
 
-    All structures given to the row are also given to one of the runs.
+    All structures given to the row are also given to one of the runs. Datasets of the same texts, such as those that
+    differ in their parser, have a row of their own each; the first one is named.
     """
     both = [run for run in runs if run.key in pair]
     better = [
         {
-            row.key: None
+            (row.key.rpartition("/")[2], row.ids): row.key
             for row in comparable_rows(rows_of(run, runs), *both)
             if is_below(column.metric, column.better, run, [row], ties=True)
         }
         for run in both
     ]
-    return next((key for key in better[0] if all(key in other for other in better)), "") if len(both) == 2 else ""
+    return next((key for row, key in better[0].items() if row in better[1]), "") if len(both) == 2 else ""
 
 
 def _gain(comparison: Comparison, column: Column) -> Reading:
