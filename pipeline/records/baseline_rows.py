@@ -39,36 +39,40 @@ def read_rows(key: str, baseline: Baseline, profile: str, language: Language) ->
     Raises:
         ArtifactError: the details of a row were written by an older version and lack its description.
     """
-    rows = []
     # The rows of both folders: a row that is missing in one of them is an error, not skipped.
-    for name in row_names(*(row_folder(of, baseline.paper, key) for of in (layout.details, layout.metrics))):
-        details = read_details(baseline.paper, place_of(key, name))
-        settings = details["settings"]
-        if lacking := {"dataset", "row", "title", "trivial", "given"} - {*settings}:
-            raise ArtifactError(
-                f"no {min(lacking)} in the settings",
-                where=layout.details(baseline.paper, place_of(key, name)),
-                remedy=f"run baselines@{key} again",
-            )
-        rows.append(
-            RunResult(
-                key=f"{key}/{name}",
-                model="",
-                profile=profile,
-                title=settings["title"],
-                language=language,
-                dataset=settings["dataset"],
-                ids=ids_of(read_segments(baseline.paper, place_of(key, name))),
-                row=name,
-                trivial=settings["trivial"],
-                structures=frozenset(settings.get("structures", ())),
-                method=settings.get("method", ""),
-                given=frozenset(settings["given"]),
-                settings={"protocol": "published texts" if name in baseline.texts else "baseline"},
-                metrics=details,
-            )
+    names = row_names(*(row_folder(of, baseline.paper, key) for of in (layout.details, layout.metrics)))
+    ids = {name: ids_of(read_segments(baseline.paper, place_of(key, name))) for name in names}
+    return [replace(scored_row(key, name, baseline, profile), ids=ids[name], language=language) for name in names]
+
+
+def scored_row(key: str, name: str, baseline: Baseline, profile: str) -> RunResult:
+    """A row by its details alone, which Git has.
+
+    Raises:
+        ArtifactError: the details of a row were written by an older version and lack its description.
+    """
+    details = read_details(baseline.paper, place_of(key, name))
+    settings = details["settings"]
+    if lacking := {"dataset", "row", "title", "trivial", "given"} - {*settings}:
+        raise ArtifactError(
+            f"no {min(lacking)} in the settings",
+            where=layout.details(baseline.paper, place_of(key, name)),
+            remedy=f"run baselines@{key} again",
         )
-    return rows
+    return RunResult(
+        key=f"{key}/{name}",
+        model="",
+        profile=profile,
+        title=settings["title"],
+        dataset=settings["dataset"],
+        row=name,
+        trivial=settings["trivial"],
+        structures=frozenset(settings.get("structures", ())),
+        method=settings.get("method", ""),
+        given=frozenset(settings["given"]),
+        settings={"protocol": "published texts" if name in baseline.texts else "baseline"},
+        metrics=details,
+    )
 
 
 def rows_of_fewer(results: Sequence[RunResult], baselines: Mapping[str, Baseline]) -> list[RunResult]:

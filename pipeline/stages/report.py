@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -49,7 +50,15 @@ from pipeline.records.artifacts import (
     read_segments,
     read_texts,
 )
-from pipeline.records.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
+from pipeline.records.baseline_rows import (
+    DATASET,
+    place_of,
+    read_rows,
+    row_folder,
+    row_names,
+    rows_of_fewer,
+    scored_row,
+)
 from pipeline.records.studies import read_studies
 
 if TYPE_CHECKING:
@@ -86,7 +95,7 @@ def run(key: str) -> None:
     studies = read_studies(key)
     present = {run: table_sha256(layout.output(key, run)) for study in studies for run in study.outputs if run in runs}
     results = with_judged(printed, results, studies, present)
-    elsewhere = _elsewhere(key, printed, params, results)
+    elsewhere = _elsewhere(key, params, results)
     report = build(
         printed,
         results,
@@ -146,17 +155,44 @@ def _made(
     return made
 
 
-def _elsewhere(paper: str, printed: Printed, params: Params, here: Sequence[RunResult]) -> list[RunResult]:
-    """The scores in Git of runs, and of rows without a model that claims name, which are not here."""
-    keys = dict.fromkeys(key for key, run_ in params.runs.items() if run_.paper == paper)
-    keys |= dict.fromkeys(key for claim in printed.orderings for key in (claim.better, claim.worse) if "/" in key)
-    present, found = {result.key for result in here}, []
-    for key in (key for key in keys if key not in present):
-        name, _, row = key.partition("/")
-        place = place_of(name, row) if row else key
-        if (not row or name in params.baselines) and layout.details(paper, place).exists():
-            found.append(RunResult(key=key, model="", profile=params.profile, metrics=read_details(paper, place)))
-    return found
+def _elsewhere(paper: str, params: Params, here: Sequence[RunResult]) -> list[RunResult]:
+    """The scores in Git of the paper's runs and of rows without a model, which are not here.
+
+    A run has the texts of those rows of its dataset that have as many records.
+    """
+    present = {result.key for result in here}
+    rows = [
+        replace(row, ids=frozenset({*filter(None, [row.metrics.get("ids")])}))
+        for key, baseline in params.baselines.items()
+        if baseline.paper == paper
+        for name in row_names(row_folder(layout.details, paper, key))
+        if f"{key}/{name}" not in present
+        for row in (scored_row(key, name, baseline, params.profile),)
+    ]
+    runs = [
+        RunResult(
+            key=key,
+            model="",
+            profile=params.profile,
+            dataset=run_.dataset,
+            structures=frozenset(reads_of(params.models[run_.model].network.view)),
+            method=getattr(run_.decoder, "method", ""),
+            metrics=read_details(paper, key),
+        )
+        for key, run_ in params.runs.items()
+        if run_.paper == paper and key not in present and layout.details(paper, key).exists()
+    ]
+    return [*(replace(run, ids=_ids_of_rows(run, [*here, *rows])) for run in runs), *rows]
+
+
+def _ids_of_rows(run: RunResult, results: Sequence[RunResult]) -> frozenset[str]:
+    """The ids of the first row without a model of the run's dataset that has as many records; empty for none."""
+    rows = (row for row in results if row.row and row.dataset == run.dataset)
+    return next((row.ids for row in rows if _records(row) == _records(run)), frozenset())
+
+
+def _records(result: RunResult) -> int | None:
+    return result.metrics.get("counts", {}).get("records")
 
 
 def _earlier(paper: str, printed: Printed, results: Sequence[RunResult]) -> list[Ordering]:

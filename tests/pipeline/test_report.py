@@ -125,15 +125,18 @@ def test_claims_of_the_last_report_are_read_if_their_runs_have_the_same_scores_i
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    runs: dict[str, Any] = {"sat_a": SimpleNamespace(paper="sat"), "guig_a": SimpleNamespace(paper="guig")}
-    params: Any = SimpleNamespace(runs=runs, baselines={"ptb": None}, profile="small")
+    sat = SimpleNamespace(paper="sat", dataset="ptb", model="sat", decoder=SimpleNamespace(method="beam"))
+    runs: dict[str, Any] = {"sat_a": sat, "guig_a": SimpleNamespace(paper="guig")}
+    reads_pos = SimpleNamespace(network=SimpleNamespace(view=SimpleNamespace(reads=("pos",))))
+    baselines: Any = {"ptb": SimpleNamespace(paper="sat", texts={}), "pairs": SimpleNamespace(paper="guig")}
+    params: Any = SimpleNamespace(runs=runs, models={"sat": reads_pos}, baselines=baselines, profile="small")
     claim = {"better": "sat_a", "worse": "ptb/ngram", "column": "ppl", "claim": "A is better."}
     column = {"group": "", "name": "PPL", "better": "lower", "ours": [{"metric": "perplexity"}]}
     paper = {"key": "sat", "title": "", "authors": "", "venue": "", "url": "https://example.org"}
     printed = Printed.model_validate({"paper": paper, "columns": {"ppl": column}, "tables": [], "orderings": [claim]})
 
     def found(here: list[RunResult]) -> list[Ordering]:
-        return _earlier("sat", printed, [*here, *_elsewhere("sat", printed, params, here)])
+        return _earlier("sat", printed, [*here, *_elsewhere("sat", params, here)])
 
     assert found([]) == []
     measure = {
@@ -147,13 +150,28 @@ def test_claims_of_the_last_report_are_read_if_their_runs_have_the_same_scores_i
     file = {"resamples": RESAMPLES, "resampling_seed": SEED}
     write_json(layout.details("orderings", "sat"), {**file, "orderings": [ordering]})
     assert found([]) == []
-    kept: dict[str, Any] = {"intervals": {}, "signatures": {}, "undefined": {}, "settings": {}}
+    counts = {"records": 2}
+    settings = {"dataset": "ptb", "row": "ngram", "title": "trigram", "trivial": True, "given": []}
+    kept: dict[str, Any] = {"intervals": {}, "signatures": {}, "undefined": {}, "settings": settings, "counts": counts}
     for place, value in (("sat_a", 2.0), ("baselines/ptb/ngram", 3.0)):
         write_json(layout.details("sat", place), {"scores": {"perplexity": value}, **kept})
         write_json(layout.metrics("sat", place), {"ppl": value})
     assert [(one.better, one.worse, one.p, one.claim) for one in found([])] == [
         ("sat_a", "ptb/ngram", 0.01, "A is better.")
     ]
+    # A run that is not here is compared with the rows of its dataset that have as many records.
+    (run, ngram) = _elsewhere("sat", params, [])
+    assert (ngram.key, ngram.row, ngram.trivial, ngram.ids, run.ids) == ("ptb/ngram", "ngram", True, set(), set())
+    write_json(layout.details("sat", "baselines/ptb/ngram"), {"scores": {"perplexity": 3.0}, "ids": "abc", **kept})
+    (run, ngram) = _elsewhere("sat", params, [])
+    assert run.ids == ngram.ids == {"abc"}
+    for records, ids in ((2, frozenset("ab")), (3, frozenset({"abc"}))):
+        row = RunResult(
+            key="ptb/copy", model="", profile="small", dataset="ptb", row="copy", ids=frozenset("ab"),
+            metrics={"counts": {"records": records}},
+        )  # fmt: skip
+        run, *_ = _elsewhere("sat", params, [row])
+        assert (run.key, run.dataset, run.ids, run.structures, run.method) == ("sat_a", "ptb", ids, {"pos"}, "beam")
     scored_again = RunResult(key="sat_a", model="", profile="small", metrics={"scores": {"perplexity": 2.1}})
     assert found([scored_again]) == []
     write_json(layout.details("orderings", "sat"), {**file, "orderings": [{**ordering, "seeds": 3}]})

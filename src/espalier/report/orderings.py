@@ -92,7 +92,7 @@ def orderings_of(
         for profile in dict.fromkeys(run.profile for run in scored if run.key in (ordering.better, ordering.worse))
         or [""]
     ]
-    found = [_earlier(one, runs, elsewhere, earlier) or _with_reason(one, runs, elsewhere) for one in found]
+    found = [_earlier(one, runs, earlier) or _with_reason(one, runs, elsewhere) for one in found]
     corrected = dict[int, float | None]()
     for profile in {ordering.profile for ordering in found}:
         places = [place for place, ordering in enumerate(found) if ordering.profile == profile]
@@ -107,23 +107,20 @@ def orderings_of(
     )
 
 
-def _earlier(
-    one: Ordering, runs: Sequence[RunResult], elsewhere: Sequence[RunResult], earlier: Sequence[Ordering]
-) -> Ordering | None:
+def _earlier(one: Ordering, runs: Sequence[RunResult], earlier: Sequence[Ordering]) -> Ordering | None:
     """The earlier ordering of the same claim if a run of it is missing in its profile; else None.
 
-    Which row is at least as good as both runs follows from their scores: it is that of `one` if both are known.
+    A row that is at least as good as both runs today counts, though the earlier report did not have it.
     """
-    here, away = ({run.key for run in each if run.profile == one.profile} for each in (runs, elsewhere))
-    pair = {one.better, one.worse}
-    if pair <= here:
+    here = {run.key for run in runs if run.profile == one.profile}
+    if {one.better, one.worse} <= here:
         return None
     same = (each for each in earlier if (each.claim, each.better, each.worse) == (one.claim, one.better, one.worse))
     kept = next((each for each in same if each.profile == one.profile or not one.profile), None)
-    if kept is None or not pair <= here | away:
-        return kept
+    if kept is None:
+        return None
     now = zip(kept.measures, one.measures, strict=True)
-    return replace(kept, measures=tuple(replace(old, beaten_by=new.beaten_by) for old, new in now))
+    return replace(kept, measures=tuple(replace(old, beaten_by=new.beaten_by or old.beaten_by) for old, new in now))
 
 
 def _with_reason(one: Ordering, runs: Sequence[RunResult], elsewhere: Sequence[RunResult]) -> Ordering:
