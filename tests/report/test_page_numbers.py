@@ -58,8 +58,17 @@ DETAILS = {
                 "better": "guig_tg",
                 "worse": "guig_scpn",
                 "margin": None,
-                "measures": [{"metric": "ted_full"}],
+                "measures": [
+                    {
+                        "metric": "ted_full",
+                        "printed_effect": 1.5,
+                        "effect": None,
+                        "interval": None,
+                        "printed_effect_excluded": False,
+                    }
+                ],
                 "profile": "",
+                "why": "not run: guig_scpn",
                 "p": None,
                 "p_holm": None,
                 "seeds": [0, 0],
@@ -247,15 +256,15 @@ def test_what_is_not_there_is_one_line(template: str, message: str) -> None:
     assert str(error.value).startswith(message) and "\n" not in str(error.value)
 
 
-def test_claims_have_their_effects_intervals_and_verdicts_in_the_printed_words_and_the_others_are_counted() -> None:
+def test_claims_have_their_effects_intervals_and_verdicts_in_the_printed_words_or_why_there_are_none() -> None:
     assert render("{{ claims('small', 'guig') }}").splitlines() == [
         "| claim | effect: printed; ours, 95 % interval | p, corrected | seeds | verdict |",
         "| --- | --- | --- | --- | --- |",
         "| Under the same parse GuiG keeps the meaning better than SCPN. "
         "| BLEU: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>ROUGE L: —; -1<br>METEOR: —; -1 "
         "| 0.020 | 3 | holds |",
-        "",
-        "Not computed: 1 of 2 claims.",
+        "| Under the same parse GuiG follows it better than SCPN. | TED f: 1.5; — | — | 0 "
+        "| not computed: not run: guig_scpn |",
     ]
 
 
@@ -314,6 +323,32 @@ def test_a_claim_that_is_no_longer_printed_is_one_line(monkeypatch: pytest.Monke
     )
     with pytest.raises(ArtifactError, match=message):
         render("{{ claims('small', 'guig') }}")
+
+
+def test_runs_without_scores_are_named() -> None:
+    def unscored(*names: str) -> str:
+        runs = {name: {"paper": "guig"} for name in names}
+        return render_page("{{ unscored('small') }}", "a.md", PageNumbers(details, lambda profile: {"runs": runs}, {}))
+
+    assert unscored("one", "late", "none") == "`late`, `none`"
+    assert unscored("one") == "none"
+
+
+def test_printed_rows_without_scores_have_the_reason() -> None:
+    scored = {"guig_scpn", "guig_transformer", "guig_tg"}
+
+    def details_of(profile: str, group: str, key: str) -> dict[str, Any]:
+        if key not in scored:
+            raise ArtifactError("no such file", where=key)
+        return {}
+
+    printed = {"guig": load_printed(PRINTED.with_name("guig.yaml"))}
+    lines = render_page("{{ printed_alone('small') }}", "a.md", PageNumbers(details_of, dict, printed)).splitlines()
+    first = [line for line in lines if line.startswith("| GuiG | Table 1 |")]
+    assert first[0].startswith("| GuiG | Table 1 | VGVAE | As cited; not rebuilt here.")
+    assert "| GuiG | Table 1 | w/o syn | entries without scores: `guig_no_syn` |" in first
+    assert not any("| SCPN |" in line or "| Transformer |" in line for line in first)
+    assert any(line.endswith("| no ratings |") for line in lines)
 
 
 def test_runs_on_test_without_a_run_on_dev_are_counted_by_paper() -> None:

@@ -13,7 +13,7 @@ from espalier.io.errors import ArtifactError
 from espalier.report.benchmarks import BenchmarkResult
 from espalier.report.markdown import grid_of
 from espalier.report.page_judged import Scores, judged_table
-from espalier.report.printed import Column, Printed, PrintedOrdering
+from espalier.report.printed import Column, Printed, PrintedOrdering, Row
 from espalier.report.results import RunResult
 from espalier.report.tables import BLANK
 from espalier.report.trivial import MARK, comparable_rows, is_below, rows_of
@@ -155,10 +155,7 @@ class PageNumbers:
         return grid_of(grid)
 
     def claims(self, profile: str, paper: str) -> str:
-        """A table with one row for each claim of the paper that has both its runs, with the effect on each measure.
-
-        A line below gives the number of the other claims.
-        """
+        """A table with one row for each claim of the paper, with the effect on each measure, or why there is none."""
         return claims_table(self._claims(profile, paper), profile, self.printed[paper])
 
     def verdicts(self, profile: str) -> str:
@@ -185,6 +182,26 @@ class PageNumbers:
             grid.append([self.printed[paper].paper.name, *map(str, counts)])
         return grid_of(grid)
 
+    def unscored(self, profile: str) -> str:
+        """The names of the runs of a profile that have no scores; "none" if all have."""
+        runs = self.params(profile)["runs"].items()
+        return ", ".join(f"`{name}`" for name, run in runs if not self._scored(profile, run["paper"], name)) or "none"
+
+    def printed_alone(self, profile: str) -> str:
+        """A table of the printed rows that have no scored run in a profile, with the reason."""
+        grid = [["paper", "table", "row", "why it has no score"], ["---"] * 4]
+        for name, paper in self.printed.items():
+            for table in paper.tables:
+                alone = {
+                    row.label: "no ratings" if table.judged else row.note if not row.runs else _entries(row)
+                    for row in table.rows
+                    if row.printed and (table.judged or not any(self._scored(profile, name, r.run) for r in row.runs))
+                }
+                for why in dict.fromkeys(alone.values() if table.about == "runs" else ()):
+                    labels = ", ".join(label for label in alone if alone[label] == why)
+                    grid.append([paper.paper.name, table.title, labels, why])
+        return grid_of(grid)
+
     def training_costs(self, profile: str) -> str:
         """A table with one row per paper: its models, trainings over seeds, core-hours and GPU hours."""
         grid = [["paper", "models", "trainings", "core-hours", "hours on a GPU"], ["---", *["---:"] * 4]]
@@ -204,13 +221,22 @@ class PageNumbers:
         """Only the tables of a benchmark."""
         return self._measured(name).markdown()
 
+    def _scored(self, profile: str, group: str, key: str) -> bool:
+        """Whether a run, or a row without a model, has scores."""
+        try:
+            self.details(profile, group, f"baselines/{key}" if "/" in key else key)
+        except ArtifactError:
+            return False
+        return True
+
     # --- Their parts -------------------------------------------------------------------------------------------------
 
     @cached_property
     def functions(self) -> dict[str, Any]:
         """The functions available in templates, by name."""
         names = ("score", "interval", "difference", "count", "param", "best", "gpu_hours", "ratios", "table", "claims",
-                 "verdicts", "without_dev", "training_costs", "benchmark", "tables")  # fmt: skip
+                 "verdicts", "without_dev", "unscored", "printed_alone", "training_costs", "benchmark",
+                 "tables")  # fmt: skip
         others = {"printed": self.printed_value, "judged": self.judged_rows, "tried": self.tried}
         return {name: getattr(self, name) for name in names} | others
 
@@ -293,18 +319,17 @@ def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Pri
     Raises:
         ArtifactError: `printed` lacks a claim.
     """
-    known = [claim for claim in claims if claim["p"] is not None]
     grid = [["claim", "effect: printed; ours, 95 % interval", "p, corrected", "seeds", "verdict"], ["---"] * 5]
-    for claim in known:
+    for claim in claims:
         named = _claim_of(claim, profile, printed)
         columns = [printed.columns[column] for column in named.columns]
         effects = [_effect(column, measure) for column, measure in zip(columns, claim["measures"], strict=True)]
         if named.margin is not None:
             effects.append(f"margin {named.margin:g}")
         seeds = " and ".join(dict.fromkeys(map(str, claim["seeds"])))
-        grid.append([named.words, "<br>".join(effects), probability(claim["p_holm"]), seeds, claim["verdict"]])
-    rest = len(claims) - len(known)
-    return grid_of(grid) + (f"\n\nNot computed: {rest} of {len(claims)} claims." if rest else "")
+        verdict = claim["verdict"] if claim["p"] is not None else f"{claim['verdict']}: {claim['why']}"
+        grid.append([named.words, "<br>".join(effects), probability(claim["p_holm"]), seeds, verdict])
+    return grid_of(grid)
 
 
 def _claim_of(claim: Mapping[str, Any], profile: str, printed: Printed) -> PrintedOrdering:
@@ -331,6 +356,11 @@ def _effect(column: Column, measure: Mapping[str, Any]) -> str:
     excluded = ", printed effect excluded" if measure["printed_effect_excluded"] and comparable else ""
     ours = BLANK if effect is None else f"{effect:.3g}"
     return f"{column.heading}: {BLANK if printed is None else f'{printed:.3g}'}; {ours}{around}{excluded}"
+
+
+def _entries(row: Row) -> str:
+    """That a printed row has entries, but no scores."""
+    return f"entries without scores: {', '.join(f'`{each.run}`' for each in row.runs)}"
 
 
 def _number(value: float | None, digits: int) -> str:
