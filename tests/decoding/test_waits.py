@@ -113,7 +113,7 @@ def test_no_step_of_a_search_waits_for_the_device(name: str, monkeypatch: pytest
     ended = []
     monkeypatch.setattr(beam._Finished, "hypotheses", lambda self, end: ended.append("beam") or [])
     monkeypatch.setattr(sampling._Drawn, "hypotheses", lambda self, power: ended.append("sample") or [])
-    monkeypatch.setattr(sampling, "_uniforms", lambda *_: uniforms)
+    monkeypatch.setattr(sampling, "uniforms", lambda *_: uniforms)
     for make in [None, *CONSTRAINTS[kind_of(here, SYSTEMS[name][0])]]:
         rule: Any = make and There(own := make(here.vocabulary), own, batch)
         model: Any = There(here, there, batch)

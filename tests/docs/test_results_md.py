@@ -49,8 +49,8 @@ def test_as_many_claims_are_decided_as_the_page_says() -> None:
         "Ours: The larger X2Tree has a lower exact perplexity than the larger Att.",
         "Ours: K = 3 has a lower exact perplexity than K = 1.",
     ]
-    assert "Two claims on structures are not interpretable" in TEXT
-    assert verdicts("sat")["not interpretable"] == 2
+    assert "Two claims on structures are not interpretable" in TEXT and "Nor is the claim on length" in TEXT
+    assert verdicts("sat")["not interpretable"] == 3
 
 
 def values(group: str, metric: str, runs: Iterable[str]) -> list[float]:
@@ -88,7 +88,7 @@ def test_a_trigram_over_trees_is_worse_than_both_x2tree_and_the_trigram(corpus: 
 
 @pytest.mark.parametrize(("run", "corpus"), [("dialogues", "weibo_dialogues"), ("daily", "xdailydialog")])
 def test_on_two_more_corpora_trees_are_below_the_trigram_too(run: str, corpus: str) -> None:
-    assert "On both, X2Tree and EncDec have a lower exact perplexity than the trigram. With one seed each" in TEXT
+    assert "On both, X2Tree and EncDec have a lower exact perplexity than the trigram." in TEXT
     runs = (f"x2tree_{run}_encdec", f"x2tree_{run}", f"baselines/{corpus}/ngram")
     chain, tree, trigram = values("x2tree", EXACT, runs)
     assert max(chain, tree) < trigram
@@ -102,13 +102,14 @@ def test_every_model_of_x2tree_has_a_lower_bleu_than_copying_the_post() -> None:
 
 
 def test_other_heads_than_the_parser_s_are_as_good_and_the_trigram_is_better_as_the_page_says() -> None:
-    assert "all of these models are worse than the trigram. Right chains have a lower exact perplexity than" in TEXT
+    assert (
+        "all of these models are worse than the trigram, so the claim below is not interpretable. Right chains" in TEXT
+    )
     heads = [f"x2tree_heads{name}" for name in ("", "_chain", "_noise", "_certain")]
     parsed, right_chains, *others, trigram = values("x2tree", EXACT, [*heads, "baselines/weibo/ngram"])
     assert trigram < right_chains < parsed and trigram < min(others)
-    assert "the claim below on the two is undecided" in TEXT
     claims = read_json(SMALL / layout.details("orderings", "x2tree"), dict[str, Any])["orderings"]
-    assert [claim["verdict"] for claim in claims if claim["better"] == "x2tree_heads"] == ["undecided"]
+    assert [claim["verdict"] for claim in claims if claim["better"] == "x2tree_heads"] == ["not interpretable"]
 
 
 def test_x2tree_s_models_have_converged_as_the_page_says() -> None:
@@ -149,23 +150,23 @@ def test_guig_stands_to_copying_and_to_no_path_attention_as_the_page_says() -> N
     assert max(values("guig", "bleu", ["guig_se_tg", "guig_se_tg_full"])) < copied
 
 
-def test_all_models_of_c_dnpg_that_do_not_copy_but_one_are_above_copying_and_look_up_on_all_and_joined_pairs() -> None:
-    assert (
-        "On all pairs and on joined pairs all models that do not copy, ResidualLSTM excepted, have a higher iBLEU than"
-        in TEXT
-    )
+def test_all_models_of_c_dnpg_that_do_not_copy_but_three_are_above_copying_and_look_up_on_all_and_joined_pairs() -> (
+    None
+):
+    assert "all models that do not copy have a higher iBLEU than copying and look-up, ResidualLSTM and the two" in TEXT
     trivial = [f"baselines/quora_pairs/{row}" for row in ("copy", "look_up")]
     plain = ("transformer", "r", "s", "rs", "released", "r_plus_s")
     copying = ("pointer_generator", "transformer_copy", "dnpg", "rs_copy")
+    others = ("residual_lstm", "rs_unshared", "transformer_unshared", *copying)
     for part in ("", "_joined"):
         metric = f"paper_ibleu_80{part}"
         line = max(values("cdnpg", metric, trivial))
         assert min(values("cdnpg", metric, [f"cdnpg_{name}" for name in plain])) > line
-        assert max(values("cdnpg", metric, [f"cdnpg_{name}" for name in ("residual_lstm", *copying)])) < line
+        assert max(values("cdnpg", metric, [f"cdnpg_{name}" for name in others])) < line
 
 
 def test_the_models_that_copy_and_the_released_form_are_first_on_unseen_pairs() -> None:
-    assert "The models that copy, and the released form, have the highest scores on unseen pairs." in TEXT
+    assert "The models that copy, and the released form, have the highest scores there." in TEXT
     first = [f"cdnpg_{name}" for name in ("pointer_generator", "transformer_copy", "rs_copy", "dnpg", "released")]
     others = [f"cdnpg_{name}" for name in ("residual_lstm", "transformer", "r", "s", "rs", "r_plus_s")]
     metric = "paper_ibleu_80_unseen"

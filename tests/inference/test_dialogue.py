@@ -65,6 +65,17 @@ def test_replies_to_several_posts_stand_in_order(system: System, monkeypatch: py
     assert [each.words for each in system.reply(posts, n=2, beam=4)] == [each.words for each in found]
 
 
+def test_samples_depend_on_the_post_and_the_seed_alone(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    options: dict[str, Any] = {"n": 6, "beam": 0, "top_k": 5, "temperature": 1.5}
+    first, other = "今天好吗？", "你喜欢山吗？"
+    found = system.reply([first, other], seed=3, **options)
+    words = [each.words for each in found if each.post == first]
+    assert 1 < len(words) <= 6
+    monkeypatch.setattr("espalier.inference.writer.PREFIXES", 6)
+    assert [each.words for each in system.reply([other, first], seed=3, **options) if each.post == first] == words
+    assert [each.words for each in system.reply([first], seed=4, **options)] != words
+
+
 def test_a_tree_is_spelled_and_is_that_of_the_heads(tree: System) -> None:
     found = [each for each in tree.reply([POST], n=20, beam=40) if each.heads]
     assert any(len(each.words) > 1 for each in found)
@@ -109,7 +120,9 @@ def test_a_reply_that_a_cap_stops_says_so(tree: System) -> None:
     [
         ({"n": 0}, "n: 0 is too small; at least 1"),
         ({"n": 21}, "n: 21 replies of 20 beams; raise the beam to 21, or lower n"),
-        ({"beam": 0}, "beam: 0 is too small"),
+        ({"beam": -1}, "beam: -1 is too small"),
+        ({"beam": 0, "min_words": 2}, "min_words: samples have no shortest length; leave it out, or search"),
+        ({"beam": 0, "temperature": 0.0}, "temperature: 0.0 is no temperature"),
         ({"beam": 1001}, "beam: 1001 is too large; at most 1,000"),
         ({"local": 0}, "local: 0 is too small"),
         ({"min_words": 0}, "min_words: 0 is too small"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -102,8 +103,8 @@ def batch(model: Any) -> DialogueBatch:
     return DATA.batch(np.arange(3), view)
 
 
-def written(model: Any, **settings: Any) -> list[list[ReplyHypothesis]]:
-    return replies(model, batch(model), DialogueDecoder(**settings), VOC)
+def written(model: Any, seeds: Sequence[int] = (), **settings: Any) -> list[list[ReplyHypothesis]]:
+    return replies(model, batch(model), DialogueDecoder(**settings), VOC, seeds)
 
 
 # --- what is written --------------------------------------------------------------------------------------------------
@@ -142,6 +143,30 @@ def test_a_reply_that_ends_before_the_cap_is_not_cut(name: str) -> None:
     found = [each for row in written(MODELS[name], beam=6, max_words=40) for each in row]
     assert any(not each.cut for each in found)
     assert all(bool(each.cut) == (len(each.words) >= 40) for each in found)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_samples_are_those_of_their_seeds_and_have_the_log_probability_of_the_search(name: str) -> None:
+    model, seeds = MODELS[name], [3, 4, 5]
+    sampled = {"method": "top_k", "top_k": 4, "beam": 8, "max_words": 20}
+    found = written(model, seeds, **sampled)
+    assert [[each.words for each in row] for row in written(model, seeds, **sampled)] == [
+        [each.words for each in row] for row in found
+    ]
+    other = written(model, [3, 4, 6], **sampled)
+    assert [each.words for each in other[0]] == [each.words for each in found[0]]
+    assert [each.words for each in other[2]] != [each.words for each in found[2]]
+    searched = written(model, beam=400, local=6, max_words=20)
+    for row, best in zip(found, searched, strict=True):
+        texts = ["".join(each.words) for each in row]
+        assert 1 < len(texts) == len({*texts}) <= 8
+        assert not {*SPECIALS} & {word for each in row for word in each.words}
+        known = {(*each.words, str(each.heads)): each.log_probability for each in best}
+        own = {(*each.words, str(each.heads)): each.log_probability for each in row if not each.cut}
+        assert (shared := own.keys() & known.keys())
+        assert [own[key] for key in shared] == pytest.approx([known[key] for key in shared], abs=1e-4)
+    (greedy, *_) = written(model, seeds, method="top_k", top_k=1, beam=3, max_words=20)
+    assert len(greedy) == 1
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -270,6 +295,7 @@ def test_more_groups_than_there_are_are_refused() -> None:
         ({"min_words": 0}, "min_words"),
         ({"max_words": 0}, "max_words"),
         ({"min_words": 5, "max_words": 4}, "min_words: 5 is greater than max_words: 4"),
+        ({"method": "top_k", "min_words": 2}, "min_words: 2, but samples have no shortest length"),
         ({"depth": 0}, "depth"),
         ({"posts": -1}, "posts"),
         ({"skip": -1}, "skip"),
@@ -508,5 +534,9 @@ def test_facts_and_settings_tell_trees_from_chains() -> None:
         "chain",
         {"protocol": "chain beam", "K": None, "context": "initial", "beam": 5, "max_words": 9, "replies": 2},
     )
+    sampled = DialogueDecoder(method="top_k", top_k=9, beam=4, local=3, temperature=0.7)
+    assert sampled.shown(X2TreeConfig(context="attention"), 2, None) == {
+        "protocol": "tree samples", "K": 3, "context": "attention", "k": 9, "beam": 4, "temperature": 0.7, "replies": 2,
+    }  # fmt: skip
     writes, settings = told(X2TreeConfig(arity=1, context="attention"))
     assert (writes, settings["protocol"], settings["K"]) == ("chain", "tree beam", 1)

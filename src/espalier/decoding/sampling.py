@@ -77,7 +77,7 @@ def hypotheses(
         ConfigError: one sequence does not fit into memory, or no next token has a probability.
     """
     device = batch.device
-    uniforms = _uniforms(seeds, max_ids).to(device)
+    own_uniforms = uniforms(seeds, max_ids).to(device)
     drawn = _Drawn.start(len(seeds), max_ids, end, device)
     each = len(seeds) // max(1, len(batch))
 
@@ -88,7 +88,7 @@ def hypotheses(
             scores, state = model.step(tokens, state)
             if rule:
                 scores = rule.masked(scores)
-            tokens, possible = _draw(scores, uniforms[rows, step], top_k, temperature)
+            tokens, possible = draw(scores, own_uniforms[rows, step], top_k, temperature)
             if rule:
                 rule = rule.advance(tokens)
             drawn.tokens[rows, step] = tokens
@@ -117,7 +117,7 @@ def hypotheses(
     return drawn.hypotheses(length_power)
 
 
-def _uniforms(seeds: Sequence[int], steps: int) -> Tensor:
+def uniforms(seeds: Sequence[int], steps: int) -> Tensor:
     """(sequences, steps) float64 numbers from 0 to 1."""
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     return torch.stack([torch.rand(steps, generator=own, dtype=torch.float64) for own in generators])
@@ -163,7 +163,7 @@ class _Drawn:
         ]
 
 
-def _draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> tuple[Tensor, Tensor]:
+def draw(scores: Tensor, uniform: Tensor, top_k: int, temperature: float) -> tuple[Tensor, Tensor]:
     """Draw (batch,) tokens from (batch, vocabulary) log-probabilities by (batch,) uniforms and inverse sampling.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Replies to posts (X2Tree and its chain baselines). Decoding is deterministic."""
+"""Replies to posts (X2Tree and its chain baselines), searched for or sampled."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from espalier.inference.writer import (
     parted,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
+from espalier.io.hashing import seed_from
 from espalier.syntax.ternary import EOB, flatten, spell
 from espalier.tasks.dialogue import DialogueTask, reranked
 from espalier.tasks.dialogue_decoder import DialogueDecoder
@@ -85,6 +86,8 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
         if self.min_words > self.max_words:
             what = f"model {name} writes {self.max_words} words at most"
             raise ArgumentError(what, where="min_words", remedy=f"at most {self.max_words}")
+        if self.min_words > 1 and not self.beam:
+            raise ArgumentError("samples have no shortest length", where="min_words", remedy="leave it out, or search")
 
     @property
     def trees(self) -> bool:
@@ -110,7 +113,8 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
     def decoder(self) -> DialogueDecoder:
         """The settings of the task for these options."""
         local = {"local": min(LOCAL, self.groups)}
-        return DialogueDecoder(max_words=self.max_words, **local | self.shared(DialogueDecoder))
+        sampled: dict[str, Any] = {} if self.beam else {"method": "top_k", "beam": self.n}
+        return DialogueDecoder(max_words=self.max_words, **local | self.shared(DialogueDecoder) | sampled)
 
     @cached_property
     def _background(self) -> Sequence[Sequence[str]]:
@@ -159,12 +163,13 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
     # --- Writing -----------------------------------------------------------------------------------------------------
 
     def write(self, jobs: Sequence[ReplyJob]) -> Iterator[tuple[Post, Reply]]:
-        """The `n` best replies to each post."""
+        """The `n` best replies to each post, or samples."""
         system, task = self.system, DialogueTask()
         for part in batches(jobs, self.decoder.prefixes):
             data = _data(part, system.vocabulary)
             batch = data.batch(np.arange(len(part)), system.view).to(system.device)
-            found = self._ranked(system.decode(task, batch, self.decoder, ()))
+            seeds = [seed_from(self.seed, job.request.text) for job in part]
+            found = self._ranked(system.decode(task, batch, self.decoder, seeds))
             for job, hypotheses in zip(part, found, strict=True):
                 for rank, hypothesis in enumerate(hypotheses[: self.n], start=1):
                     if hypothesis.cut:

@@ -327,13 +327,13 @@ class ParaphraseOptions(ExpandOptions):
 
 @checked_call
 @dataclass(frozen=True)
-class ReplyOptions(Options):
+class ReplyOptions(SamplingOptions):
     """Options of `reply`."""
 
     noun: ClassVar[str] = "replies"
 
     n: Best = 1
-    beam: Beams = 20
+    beam: Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}; 0 samples instead.", 0, MAX_BEAM)] = 20
     local: Annotated[int | None, Option(_GROUPS, 1, MAX_BEAM)] = None
     min_words: Annotated[
         int, Option("The smallest number of words of a reply. Without it most replies are very short.", 1)

@@ -116,10 +116,10 @@ class DialogueTask(Task):
     def generate(
         self, model: DialogueModel, batch: DialogueBatch, decoder: DialogueDecoder, seeds: Sequence[int]
     ) -> list[list[ReplyHypothesis]]:
-        """The best replies to each post."""
+        """The best replies to each post, or samples."""
         from espalier.tasks.dialogue_search import replies
 
-        return replies(model, batch, decoder, model.vocabulary)
+        return replies(model, batch, decoder, model.vocabulary, seeds if decoder.method == "top_k" else ())
 
     def columns(
         self, hypothesis: ReplyHypothesis | None, row: Mapping[str, Any], model: DialogueModel, decoder: DialogueDecoder

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from espalier.datasets.dialogue.data import ARITY, DialogueBatch, DialogueView
 from espalier.datasets.dialogue.encode import DialogueSettings
 from espalier.datasets.vocabulary import WordVocabulary
-from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL, MAX_MMI
+from espalier.decoding.bounds import MAX_BEAM, MAX_LENGTH_POWER, MAX_LOCAL, MAX_MMI, MAX_TEMPERATURE, MAX_TOP_K
 from espalier.io.errors import ConfigError
 from espalier.models.contract import ChainModel, NetworkSettings, TreeModel
 from espalier.tasks.settings import Decoder
@@ -29,7 +29,11 @@ class DialogueNetwork(NetworkSettings[DialogueView], Protocol):
 class DialogueDecoder(Decoder[DialogueNetwork, DialogueSettings]):
     """Settings of decoding replies: `decoder` of a run in params.yaml."""
 
-    #: The beam size: G of trees (6 in the paper), or that of chains (200 in the paper).
+    #: Replies are searched, or sampled (ours).
+    method: Literal["beam", "top_k"] = "beam"
+    top_k: int = Field(32, ge=1, le=MAX_TOP_K)
+    temperature: float = Field(1.0, gt=0, le=MAX_TEMPERATURE)
+    #: The beam size: G of trees (6 in the paper), or that of chains (200 in the paper); of samples, their number.
     beam: int = Field(6, ge=1, le=MAX_BEAM)
     #: L: the number of groups of children that are kept for each leaf of a tree.
     local: int = Field(6, ge=1, le=MAX_LOCAL)
@@ -55,11 +59,13 @@ class DialogueDecoder(Decoder[DialogueNetwork, DialogueSettings]):
     def _bounds(self) -> Self:
         if self.min_words > self.max_words:
             raise ValueError(f"min_words: {self.min_words} is greater than max_words: {self.max_words}")
+        if self.method == "top_k" and self.min_words > 1:
+            raise ValueError(f"min_words: {self.min_words}, but samples have no shortest length")
         return self
 
     @property
     def prefixes(self) -> int:
-        """The beam size."""
+        """The beam size, or the number of samples."""
         return self.beam
 
     def check(self, network: DialogueNetwork, dataset: DialogueSettings, samples: int) -> None:
@@ -72,12 +78,16 @@ class DialogueDecoder(Decoder[DialogueNetwork, DialogueSettings]):
     def shown(self, network: DialogueNetwork, samples: int, guidance: str | None) -> dict[str, Any]:
         """The settings to show. A run that writes chains has no settings of tree search."""
         shape = network.view.shape
-        tree = shape == "tree"
+        tree, sampled = shape == "tree", self.method == "top_k"
+        searched = {"tree": "tree beam", "chain": "chain beam", "linear": "chain beam over trees"}[shape]
+        never = () if tree else ("local", "depth", "order", "stop")
+        other = ("local", "order", "stop", "length_power") if sampled else ("top_k", "temperature")
         return {
-            "protocol": {"tree": "tree beam", "chain": "chain beam", "linear": "chain beam over trees"}[shape],
+            "protocol": searched.replace("beam", "samples") if sampled else searched,
             "K": network.view.arity if shape != "chain" else None,
             "context": network.context,
-            **self.changed(("beam", "local"), () if tree else ("local", "depth", "order", "stop")),
+            **({"k": self.top_k} if sampled else {}),
+            **self.changed(("beam",) if sampled else ("beam", "local"), (*never, *other, "method", "top_k")),
             "replies": samples,
         }
 

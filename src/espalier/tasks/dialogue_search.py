@@ -1,17 +1,21 @@
-"""The search for replies: chains by beam search, trees by its generalization (X2Tree, "Tree Generation")."""
+"""The replies to posts: chains by beam search, trees by its generalization (X2Tree, "Tree Generation"); or samples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import torch
 
 from espalier.datasets.dialogue.data import ARITY, MISSING, DialogueBatch
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
-from espalier.decoding.beam import beam_search
-from espalier.decoding.constraints.constraint import ForbiddenTokens
+from espalier.decoding.beam import Hypothesis, beam_search
+from espalier.decoding.constraints.constraint import Constraint, ForbiddenTokens
 from espalier.decoding.constraints.preorder import Preorder
+from espalier.decoding.sampling import hypotheses
 from espalier.decoding.tree_beam import tree_beam
 from espalier.decoding.tree_hypotheses import TreeHypothesis
+from espalier.decoding.tree_sampling import sample_trees
+from espalier.io.hashing import seed_from
 from espalier.models.contract import is_tree
 from espalier.syntax.ternary import Nodes, flatten, heads_of, read_preorder
 from espalier.tasks.dialogue_decoder import (
@@ -22,6 +26,8 @@ from espalier.tasks.dialogue_decoder import (
     check_arity,
     length_of,
 )
+
+Drawn_ = TypeVar("Drawn_")
 
 #: Ids that no reply contains.
 NEVER: Final = (PAD, UNK, BOS, SEP)
@@ -51,35 +57,47 @@ class ReplyHypothesis:
 
 
 def replies(
-    model: DialogueModel, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
+    model: DialogueModel,
+    batch: DialogueBatch,
+    decoder: DialogueDecoder,
+    vocabulary: WordVocabulary,
+    seeds: Sequence[int] = (),
 ) -> list[list[ReplyHypothesis]]:
     """The best replies to each post of `batch`, at most `beam`, the best first, with distinct texts.
+
+    Samples stand in the order in which they are drawn.
+
+    Args:
+        seeds: a seed for each post, if replies are sampled.
 
     Raises:
         ConfigError: the vocabulary is too small for the beam; the trees have no word order (K = 2).
     """
+    own = [seed_from(seed, place) for seed in seeds for place in range(decoder.beam)]
     if is_tree(model):
-        found = _tree_replies(model, batch, decoder, vocabulary)
+        found = _tree_replies(model, batch, decoder, vocabulary, own)
     elif model.config.view.shape == "linear":
-        found = _linear_replies(model, batch, decoder, vocabulary)
+        found = _linear_replies(model, batch, decoder, vocabulary, own)
     else:
-        found = _chain_replies(model, batch, decoder, vocabulary)
+        found = _chain_replies(model, batch, decoder, vocabulary, own)
     best: list[dict[str, ReplyHypothesis]] = []
-    for hypotheses in found:
+    for row in found:
         texts: dict[str, ReplyHypothesis] = {}
-        for reply in hypotheses:  # different trees may have the same words, and different words the same characters
+        for reply in row:  # different trees may have the same words, and different words the same characters
             texts.setdefault("".join(reply.words), reply)
         best.append(texts)
     return [list(texts.values()) for texts in best]
 
 
 def _chain_replies(
-    model: DialogueChain, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
+    model: DialogueChain,
+    batch: DialogueBatch,
+    decoder: DialogueDecoder,
+    vocabulary: WordVocabulary,
+    seeds: Sequence[int],
 ) -> list[list[ReplyHypothesis]]:
-    rows = beam_search(
-        model, batch, beam=decoder.beam, max_ids=decoder.max_words, begin=BOS, end=EOS, min_ids=decoder.min_words,
-        length_power=decoder.length_power, constraint=ForbiddenTokens(torch.tensor(NEVER), vocabulary.text_size),
-    )  # fmt: skip
+    forbidden = ForbiddenTokens(torch.tensor(NEVER), vocabulary.text_size)
+    rows = _chains(model, batch, decoder, seeds, forbidden, decoder.max_words, decoder.min_words)
     return [
         [
             ReplyHypothesis(
@@ -96,14 +114,15 @@ def _chain_replies(
 
 
 def _linear_replies(
-    model: DialogueChain, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
+    model: DialogueChain,
+    batch: DialogueBatch,
+    decoder: DialogueDecoder,
+    vocabulary: WordVocabulary,
+    seeds: Sequence[int],
 ) -> list[list[ReplyHypothesis]]:
     """Replies of a chain model that writes trees: only complete trees of at most `max_words` words."""
-    rows = beam_search(
-        model, batch, beam=decoder.beam, max_ids=ARITY * decoder.max_words + 2, begin=BOS, end=EOS,
-        length_power=decoder.length_power,
-        constraint=Preorder(vocabulary.text_size, ARITY, MISSING, EOS, NEVER, decoder.min_words, decoder.max_words),
-    )  # fmt: skip
+    order = Preorder(vocabulary.text_size, ARITY, MISSING, EOS, NEVER, decoder.min_words, decoder.max_words)
+    rows = _chains(model, batch, decoder, seeds, order, ARITY * decoder.max_words + 2)
 
     def reply(tokens: list[int], log_probability: float) -> ReplyHypothesis:
         nodes = read_preorder([token != MISSING for token in tokens])
@@ -113,19 +132,57 @@ def _linear_replies(
         return ReplyHypothesis(text, log_probability, log_probability / length_of(text, decoder), nodes, cut)
 
     found = [[reply(hypothesis.tokens, hypothesis.log_probability) for hypothesis in row] for row in rows]
-    return [sorted(row, key=lambda reply: -reply.score) for row in found]
+    return found if seeds else [sorted(row, key=lambda reply: -reply.score) for row in found]
+
+
+def _chains(
+    model: DialogueChain,
+    batch: DialogueBatch,
+    decoder: DialogueDecoder,
+    seeds: Sequence[int],
+    constraint: Constraint[DialogueBatch, Any],
+    max_ids: int,
+    min_ids: int = 1,
+) -> list[list[Hypothesis]]:
+    if decoder.method == "beam":
+        return beam_search(
+            model, batch, beam=decoder.beam, max_ids=max_ids, begin=BOS, end=EOS, min_ids=min_ids,
+            length_power=decoder.length_power, constraint=constraint,
+        )  # fmt: skip
+    drawn = hypotheses(
+        model, batch, seeds=seeds, max_ids=max_ids, begin=BOS, end=EOS, top_k=decoder.top_k,
+        temperature=decoder.temperature, length_power=decoder.length_power, constraint=constraint,
+    )  # fmt: skip
+    return _by_post(drawn, decoder)
+
+
+def _by_post(drawn: Sequence[Drawn_], decoder: DialogueDecoder) -> list[list[Drawn_]]:
+    """The samples of each post."""
+    return [list(drawn[start : start + decoder.beam]) for start in range(0, len(drawn), decoder.beam)]
 
 
 def _tree_replies(
-    model: DialogueTree, batch: DialogueBatch, decoder: DialogueDecoder, vocabulary: WordVocabulary
+    model: DialogueTree,
+    batch: DialogueBatch,
+    decoder: DialogueDecoder,
+    vocabulary: WordVocabulary,
+    seeds: Sequence[int],
 ) -> list[list[ReplyHypothesis]]:
     check_arity(model.arity)
     chain = model.arity == 1
-    rows = tree_beam(
-        model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, max_words=decoder.max_words,
-        min_words=decoder.min_words, depth=decoder.max_words + 1 if chain else decoder.depth,
-        max_rounds=decoder.max_words, order=decoder.order, stop=decoder.stop, length_power=decoder.length_power,
-    )  # fmt: skip
+    depth = decoder.max_words + 1 if chain else decoder.depth
+    if decoder.method == "beam":
+        rows = tree_beam(
+            model, batch, beam=decoder.beam, local=decoder.local, end=EOS, never=NEVER, max_words=decoder.max_words,
+            min_words=decoder.min_words, depth=depth, max_rounds=decoder.max_words, order=decoder.order,
+            stop=decoder.stop, length_power=decoder.length_power,
+        )  # fmt: skip
+    else:
+        drawn = sample_trees(
+            model, batch, seeds=seeds, end=EOS, never=NEVER, depth=depth, max_words=decoder.max_words,
+            top_k=decoder.top_k, temperature=decoder.temperature,
+        )  # fmt: skip
+        rows = _by_post(drawn, decoder)
 
     def reply(tree: TreeHypothesis) -> ReplyHypothesis:
         order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()
