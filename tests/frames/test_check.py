@@ -79,6 +79,27 @@ def test_faults_of_the_format_are_told_apart(text: str, rule: str, start: int, w
     assert (first.rule, first.start, first.wanted) == (rule, start, wanted)
 
 
+def test_a_foreign_word_costs_its_clause_and_no_other() -> None:
+    report = Format("5,5。5,5。").check("hello，青山绿水长。明月照大江，清风拂山冈。")
+    assert [(score.rule, score.kept, score.of) for score in report.scores] == [("format", 3, 4), ("marks", 4, 4)]
+    (violation,) = report.violations
+    assert (violation.start, violation.end, violation.found) == (0, 5, "hello")
+    assert violation.wanted == "5 Chinese characters"
+    apart = Format("5。5。").check("a山b水长。明月照大x")
+    assert [each.found for each in apart.violations] == ["a", "b", "x", ""] and apart.scores[0].kept == 0
+    short = Format("5。5。").check("山水x。明月照大江。")  # its clause is wrong once, by its length
+    assert (short.scores[0].kept, short.scores[0].of) == (1, 2)
+
+
+def test_what_is_found_is_what_was_typed_not_how_it_is_read() -> None:
+    report = (Format("2。2，") & Acrostic("灯")).check("橋雨!山石.")
+    assert [(each.rule, each.found) for each in report.violations] == [
+        ("given words", "橋"),
+        ("marks", "!"),
+        ("marks", "."),
+    ]
+
+
 def test_given_words_tones_and_words_that_must_occur_are_rules_of_their_own() -> None:
     frame = Format("1。2。") & Tones("仄。中仄。") & Acrostic("江月") & Words("山水")
     with pytest.raises(ConfigError, match="the tone of '江' is 平"):
