@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,19 @@ def test_a_word_that_does_not_rhyme_is_named_with_its_place_and_the_sound_that_i
 
 def test_a_rhyme_word_that_comes_twice_is_named() -> None:
     assert found(FRAME.check(POEM.replace("明", "灯"))) == [("rhyme words", 18, 19, "灯")]
+
+
+def test_a_rhyme_word_that_comes_twice_in_a_ci_is_told_but_does_not_count(books: CiBooks) -> None:
+    report = Tune("灯词", variant=1).check("中中东。照笑动，孔孔东。", books)
+    assert found(report) == [("rhyme words", 10, 11, "东")] and (report.kept, report.score) == (True, 1.0)
+    told = next(score for score in report.scores if score.rule == "rhyme words")
+    assert (told.kept, told.of, told.binding) == (1, 2, False)
+
+
+def test_a_rhyme_word_that_is_missing_does_not_count_as_one_that_differs(books: CiBooks) -> None:
+    for report in (FRAME.check("灯。"), Tune("灯词", variant=2).check("中中东。", books)):
+        told = next(score for score in report.scores if score.rule == "rhyme words")
+        assert (told.kept, told.of) == (1, 3), report.scores
 
 
 def test_a_clause_with_too_few_words_does_not_shift_the_others() -> None:
@@ -112,6 +126,16 @@ def test_the_variant_that_fits_best_is_found_and_the_others_are_told(books: CiBo
     report = Tune("灯词").check("中中东。照笑动。孔孔空。", books)
     assert report.variant == "灯词 1" and report.kept
     assert [name for name, _ in report.others] == ["灯词 2", "灯词 3"] and report.others[0][1] > report.others[1][1]
+
+
+def test_the_variant_that_is_taken_has_the_best_score_and_the_others_follow_in_order(books: CiBooks) -> None:
+    """Whatever is wrong with a text: no variant that is listed has a better score than the one that is taken."""
+    rng = random.Random(0)
+    for _ in range(200):
+        text = "".join(rng.choices("中东照空，。。", k=12)) + "空。"
+        report = Tune("灯词", tone=True).check(text, books)
+        scores = [report.score, *(score for _, score in report.others)]
+        assert scores == sorted(scores, reverse=True), (text, scores)
 
 
 def test_marks_that_differ_from_those_of_the_tune_are_told_but_do_not_count(books: CiBooks) -> None:

@@ -107,6 +107,8 @@ def test_rhymes_are_heard_and_rhyme_words_differ() -> None:
     assert frame.check("a rose\nhe knows").kept
     assert [each.rule for each in frame.check("a rose\nhe moves").violations] == ["rhyme"]
     assert [each.rule for each in frame.check("a rose\nthe rose").violations] == ["rhyme words"]
+    scores = {score.rule: (score.kept, score.of) for score in frame.check("a rose").scores}
+    assert scores["rhyme words"] == (1, 2)  # a line that is missing has no word that differs
 
 
 def test_lines_begin_with_the_letters_of_an_acrostic_that_may_be_shorter() -> None:

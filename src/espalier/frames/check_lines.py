@@ -110,7 +110,7 @@ def _initials(lines: Lines, found: list[list[Word]]) -> _Result:
 
 def _rhymes(lines: Lines, found: list[list[Word]]) -> list[_Result]:
     """The last words of the lines of a letter share a rhyme part, and differ."""
-    violations, repeated, kept, of = list[Violation](), list[Violation](), 0, 0
+    violations, repeated, kept, differing, of = list[Violation](), list[Violation](), 0, 0, 0
     for letter in sorted(set(lines.rhyme) - {"."}):
         if lines.rhyme.count(letter) < 2:
             continue
@@ -125,10 +125,11 @@ def _rhymes(lines: Lines, found: list[list[Word]]) -> list[_Result]:
         seen = set[str]()
         for word in words:
             plain = word.text.lower()
+            differing += plain not in seen
             if plain in seen:
                 repeated.append(Violation("rhyme words", word.at, word.end, word.text, "another word"))
             seen.add(plain)
-    return [(Score("rhyme", kept, of), violations), (Score("rhyme words", of - len(repeated), of), repeated)]
+    return [(Score("rhyme", kept, of), violations), (Score("rhyme words", differing, of), repeated)]
 
 
 def _words(lines: Lines, found: list[list[Word]], text: str) -> tuple[Score, list[Violation]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
@@ -18,14 +18,19 @@ from espalier.frames.script import read_as
 OFFERED: Final = 3
 
 
-def check_places(plan: Plan, text: str) -> Report:
-    """Judge a text. Rules: format, marks, given words, tone, rhyme, rhyme words, repetition, words."""
+def check_places(plan: Plan, text: str, informing: Collection[str] = ()) -> Report:
+    """Judge a text. Rules: format, marks, given words, tone, rhyme, rhyme words, repetition, words.
+
+    Args:
+        informing: the rules that inform and do not count.
+    """
     found = align(plan, text, read_clauses(plan, text, exact=plan.exact))
     rules = (_format, _marks, _given, _tones, _rhymes, _differing, _repetitions, _words)
     results = [result for rule in rules if (result := rule(plan, found, text)) is not None]
     violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
     violations = [replace(each, found=text[each.start : each.end]) for each in violations]  # as it was typed
-    return Report(text, tuple(score for score, _ in results), tuple(violations))
+    scores = [replace(score, binding=score.binding and score.rule not in informing) for score, _ in results]
+    return Report(text, tuple(scores), tuple(violations))
 
 
 def second_stanza(plan: Plan, text: str, words: int) -> int:

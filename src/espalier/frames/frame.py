@@ -225,7 +225,7 @@ class Format(Rule):
 class Rhyme(Rule):
     """Which units rhyme: one letter for each, "." for none. Without letters, all units rhyme.
 
-    The words of a letter differ, except where a tune repeats a line.
+    The words of a letter differ, except where a tune repeats a line. A text to a tune is only told of equal ones.
 
     Args:
         book: the rhyme book: "mandarin", "cilin" or "pingshui".

@@ -29,6 +29,8 @@ from espalier.verse.variants import Variant
 
 #: What English frames say.
 ENGLISH: Final = {"syllables", "meter"}
+#: What a text to a tune is told, and need not keep: no tune forbids a rhyme word that comes twice.
+TOLD_OF_TUNES: Final = ("rhyme words",)
 
 
 def automaton(said: Said, books: CiBooks | None) -> Automaton[Any]:
@@ -159,13 +161,13 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
     if books is None:
         plan, named = compiled(said, None), tune(said["tune"])
         words = sum(count for unit in named.units[: named.stanza] for count, _ in unit)
-        return replace(check_places(plan, text), stanza=second_stanza(plan, text, words) if words else 0)
+        return replace(check_places(plan, text, TOLD_OF_TUNES), stanza=second_stanza(plan, text, words) if words else 0)
     variants = [books.tunes.variant(said["tune"], said["variant"])] if "variant" in said else []
     variants = variants or list(books.tunes.called(said["tune"]))
     reports = []
     for variant in variants:
         try:
-            report = check_places(compiled(said, books, variant), text)
+            report = check_places(compiled(said, books, variant), text, TOLD_OF_TUNES)
         except ConfigError:
             if len(variants) == 1:
                 raise
@@ -173,7 +175,7 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
         reports.append((variant, report))
     if not reports:
         compiled(said, books)  # says why the commonest variant does not go with the other rules
-    reports.sort(key=lambda pair: (not pair[1].kept, pair[1].faults, -books.tunes.count(pair[0])))
+    reports.sort(key=lambda pair: (-pair[1].score, -books.tunes.count(pair[0])))
     (variant, report), *others = reports
     scores = tuple((_name(other), each.score) for other, each in others)
     words = sum(variant.sentences[: books.tunes.stanza(variant)])
