@@ -25,6 +25,8 @@ from espalier.verse.tunes import tune, tunes
 from espalier.verse.variants import Variant
 
 Said = Mapping[str, Any]
+#: What is wrong with rules that do not say how many words a text has.
+NO_FORMAT: Final = "the rules give no format"
 #: The rhyme book of ci.
 CI_BOOK: Final[Book] = "cilin"
 
@@ -82,7 +84,7 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
         pattern = variant.full_pattern if variant is not None else named.pattern if named is not None else None
         text = pattern or (blanks_of(tones) if tones else None)
     if text is None:
-        raise ConfigError("the rules give no format", where="format", remedy="join Format, Tones or Tune to them")
+        raise ConfigError(NO_FORMAT, where="format", remedy="join Format, Tones, Tune or Form to them")
     copies = variant.copies if variant is not None else ()
     format_ = parse_format(
         text, "zh", rhyme, tones=tones, acrostic=said.get("acrostic", ""), copies=copies, sounds=sounds
