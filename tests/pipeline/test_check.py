@@ -308,6 +308,15 @@ def test_what_other_commands_print_beside_a_text_is_no_unknown_key(project: Path
     assert answer.status == 0, answer.err
 
 
+def test_english_verse_is_checked_by_its_words_as_it_was_written(project: Path, cli: Callable[..., Any]) -> None:
+    """`espalier generate --language en --json` prints such lines."""
+    poem = Poem("a rose is red ,\nthe road he knows .", "4,/4.", "A.", "", 1, 0, "", ("OW Z", ""))
+    answer = checked(project, cli, {**asdict(poem), "model": "sonnet"}, {"text": "a rose", "format": "3"})
+    assert answer.status == 1 and not answer.err
+    first, second = map(json.loads, answer.out.splitlines())
+    assert first["kept"] and [each["wanted"] for each in second["violations"]] == ["3 words"]
+
+
 def test_texts_of_a_file_have_their_line_and_their_beginning_above_their_reports(
     project: Path, cli: Callable[..., Any]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,11 +20,13 @@ from espalier.inference.writer import ArgumentError, InferenceWarning
 from espalier.io.errors import ConfigError
 from espalier.syntax.parsers.parser import Parser
 from espalier.syntax.parsers.registry import load_parser
-from espalier.text.language import Language, language_of, mostly
+from espalier.text.language import HAN, Language, language_of, mostly
 from espalier.verse.ci_books import CiBooks, open_books
 
 #: Options that say how long the lines are.
 _SIZED: Final = ("tune", "format", "form", "syllables")
+#: Of a format, what is Chinese.
+_CHINESE: Final = re.compile(f"[{HAN}，。、！？；：（）]")
 
 
 def books_of(values: Mapping[str, Path | None]) -> CiBooks | None:
@@ -86,8 +89,14 @@ def checked(
     melody: Melody | None = None,
     called: Callable[[str], str] = str,
 ) -> Report:
-    """The report on a text by rules (`frame_of`), and by a melody in the language of the text."""
-    lines = lined(rules, melody, "zh" if mostly(text, "zh") else "en")
+    """The report on a text by rules (`frame_of`), and by a melody in the language of the text.
+
+    A format without Chinese characters or marks counts the words of an English text.
+    """
+    language: Language = "zh" if mostly(text, "zh") else "en"
+    lines = lined(rules, melody, language)
+    if language == "en" and lines.get("format") and not _CHINESE.search(lines["format"]):
+        lines = {**lines, "language": "en"}
     with _calling(called):
         return frame_of(lines, called).check(text, books, parser)
 

@@ -90,7 +90,7 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
         text, "zh", rhyme, tones=tones, acrostic=said.get("acrostic", ""), copies=copies, sounds=sounds
     )
     if named is None and not said.get("rhymes") and RHYME not in text:
-        format_ = _without_rhyme(format_)
+        format_ = without_rhyme(format_)
     if foreign := next((word for word in said.get("words", ()) if not all(map(OPEN["han"].match, word))), None):
         what, remedy = f"'{foreign}' has more than Chinese characters", "give words in Chinese, or an English frame"
         raise ConfigError(what, where="words", remedy=remedy)
@@ -110,6 +110,7 @@ def _require_tune(format_: Format, of_tune: Format, name: str) -> None:
         raise ConfigError(f"rules contradict each other: {what}", where="format", remedy=f"it has {of_tune}")
 
 
-def _without_rhyme(format_: Format) -> Format:
+def without_rhyme(format_: Format) -> Format:
+    """A format without rhyme letters."""
     units = tuple(tuple(BLANK if slot in BLANKS else slot for slot in unit) for unit in format_.units)
     return replace(format_, units=units, rhyme="." * len(units))

@@ -204,7 +204,8 @@ class Format(Rule):
 
     Args:
         format: the written format; `espalier.verse.grammar` describes it.
-        marks: whether the marks must be those of the format; else any mark may end a clause.
+        language: "en" counts the words of lines, not characters; such a format is checked, and has no automaton.
+        marks: whether the marks must be those of the format; else any mark may end a clause, in English anywhere.
     """
 
     format: str

@@ -10,6 +10,7 @@ from espalier.frames.alternatives import grammar_of_any
 from espalier.frames.automaton import Automaton
 from espalier.frames.check_lines import check_lines
 from espalier.frames.check_places import check_places, second_stanza
+from espalier.frames.check_words import check_words
 from espalier.frames.chosen import alternatives
 from espalier.frames.compiled import Said, compiled, needed
 from espalier.frames.forms import form_of
@@ -123,10 +124,9 @@ def kinds_of(said: Said) -> list[Said]:
 
 
 def _check(said: Said, text: str, books: CiBooks | None) -> Report:
-    _require_characters(said)
-    if is_english(said):
+    if is_english(said) or said.get("language") == "en":
         require_script(text, "en")
-        return check_lines(said, text)
+        return check_lines(said, text) if is_english(said) else check_words(said, text)
     require_script(text, "zh")
     said, notes = _simple(said), () if read_as(text) == text else (NOTE,)
     report = _check_tune(said, text, books) if "tune" in said else check_places(compiled(said, books), text)
@@ -151,7 +151,7 @@ def _require_characters(said: Said) -> None:
         remedy = "`espalier paraphrase` writes by templates, and check tells whether a text keeps one"
         raise ConfigError("only a parser sees trees, not what writes by characters", where="template", remedy=remedy)
     if said.get("language") == "en":
-        remedy = "take Syllables('8/8') or Meter('iambic tetrameter')"
+        remedy = "take Syllables('8/8') or Meter('iambic tetrameter'); check tells whether a text keeps one"
         raise ConfigError("formats of English count words, not their characters", where="format", remedy=remedy)
 
 
