@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from espalier.frames import Acrostic, Format, Frame, Rhyme, Syllables, Tones, Tune, Words, grammars
+from espalier.frames import Acrostic, Form, Format, Frame, Rhyme, Syllables, Tones, Tune, Words, grammars
 from espalier.frames.melody import read_melody
 from espalier.io.errors import ConfigError
 from tests.frames.small_tokenizers import byte_level, word_piece
@@ -46,6 +46,9 @@ def test_rules_that_contradict_each_other_are_one_line_that_names_them(frame: Fr
         (Format("2。"), "a lamp", "text: it is not Chinese, as the frame is"),
         (Format("2。"), "привет", "text: it is not Chinese, as the frame is"),
         (Syllables("2"), "春风", "text: it is not English, as the frame is"),
+        (Syllables("5"), "灯 on the bridge", "text: '灯' is not English, as the frame is"),
+        (Form("haiku"), "A лампа on the bridge", "text: 'лампа' is not English, as the frame is"),
+        (Format("4", language="en"), "灯 on the bridge", "text: '灯' is not English, as the frame is"),
         (Format("2。"), " 。\n", "text: no words; give a text in Chinese"),
     ],
 )

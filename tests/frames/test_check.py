@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,19 @@ def test_a_rhyme_word_that_comes_twice_is_named() -> None:
     assert found(FRAME.check(POEM.replace("明", "灯"))) == [("rhyme words", 18, 19, "灯")]
 
 
+def test_a_rhyme_word_that_comes_twice_in_a_ci_is_told_but_does_not_count(books: CiBooks) -> None:
+    report = Tune("灯词", variant=1).check("中中东。照笑动，孔孔东。", books)
+    assert found(report) == [("rhyme words", 10, 11, "东")] and (report.kept, report.score) == (True, 1.0)
+    told = next(score for score in report.scores if score.rule == "rhyme words")
+    assert (told.kept, told.of, told.binding) == (1, 2, False)
+
+
+def test_a_rhyme_word_that_is_missing_does_not_count_as_one_that_differs(books: CiBooks) -> None:
+    for report in (FRAME.check("灯。"), Tune("灯词", variant=2).check("中中东。", books)):
+        told = next(score for score in report.scores if score.rule == "rhyme words")
+        assert (told.kept, told.of) == (1, 3), report.scores
+
+
 def test_a_clause_with_too_few_words_does_not_shift_the_others() -> None:
     report = FRAME.check(POEM.replace("西", ""))
     assert [(each.rule, each.found, each.wanted) for each in report.violations] == [
@@ -79,6 +93,27 @@ def test_faults_of_the_format_are_told_apart(text: str, rule: str, start: int, w
     assert (first.rule, first.start, first.wanted) == (rule, start, wanted)
 
 
+def test_a_foreign_word_costs_its_clause_and_no_other() -> None:
+    report = Format("5,5。5,5。").check("hello，青山绿水长。明月照大江，清风拂山冈。")
+    assert [(score.rule, score.kept, score.of) for score in report.scores] == [("format", 3, 4), ("marks", 4, 4)]
+    (violation,) = report.violations
+    assert (violation.start, violation.end, violation.found) == (0, 5, "hello")
+    assert violation.wanted == "5 Chinese characters"
+    apart = Format("5。5。").check("a山b水长。明月照大x")
+    assert [each.found for each in apart.violations] == ["a", "b", "x", ""] and apart.scores[0].kept == 0
+    short = Format("5。5。").check("山水x。明月照大江。")  # its clause is wrong once, by its length
+    assert (short.scores[0].kept, short.scores[0].of) == (1, 2)
+
+
+def test_what_is_found_is_what_was_typed_not_how_it_is_read() -> None:
+    report = (Format("2。2，") & Acrostic("灯")).check("橋雨!山石.")
+    assert [(each.rule, each.found) for each in report.violations] == [
+        ("given words", "橋"),
+        ("marks", "!"),
+        ("marks", "."),
+    ]
+
+
 def test_given_words_tones_and_words_that_must_occur_are_rules_of_their_own() -> None:
     frame = Format("1。2。") & Tones("仄。中仄。") & Acrostic("江月") & Words("山水")
     with pytest.raises(ConfigError, match="the tone of '江' is 平"):
@@ -91,6 +126,16 @@ def test_the_variant_that_fits_best_is_found_and_the_others_are_told(books: CiBo
     report = Tune("灯词").check("中中东。照笑动。孔孔空。", books)
     assert report.variant == "灯词 1" and report.kept
     assert [name for name, _ in report.others] == ["灯词 2", "灯词 3"] and report.others[0][1] > report.others[1][1]
+
+
+def test_the_variant_that_is_taken_has_the_best_score_and_the_others_follow_in_order(books: CiBooks) -> None:
+    """Whatever is wrong with a text: no variant that is listed has a better score than the one that is taken."""
+    rng = random.Random(0)
+    for _ in range(200):
+        text = "".join(rng.choices("中东照空，。。", k=12)) + "空。"
+        report = Tune("灯词", tone=True).check(text, books)
+        scores = [report.score, *(score for _, score in report.others)]
+        assert scores == sorted(scores, reverse=True), (text, scores)
 
 
 def test_marks_that_differ_from_those_of_the_tune_are_told_but_do_not_count(books: CiBooks) -> None:

@@ -107,6 +107,8 @@ def test_rhymes_are_heard_and_rhyme_words_differ() -> None:
     assert frame.check("a rose\nhe knows").kept
     assert [each.rule for each in frame.check("a rose\nhe moves").violations] == ["rhyme"]
     assert [each.rule for each in frame.check("a rose\nthe rose").violations] == ["rhyme words"]
+    scores = {score.rule: (score.kept, score.of) for score in frame.check("a rose").scores}
+    assert scores["rhyme words"] == (1, 2)  # a line that is missing has no word that differs
 
 
 def test_lines_begin_with_the_letters_of_an_acrostic_that_may_be_shorter() -> None:
@@ -157,8 +159,25 @@ def test_forms_that_rhyme_take_words() -> None:
 def test_words_that_the_dictionary_lacks_are_counted_by_their_vowels_and_named() -> None:
     report = Syllables("3").check("a zibbling")
     assert report.kept and report.notes[0].endswith("by groups of vowels: zibbling")
-    counts = {word: len(min(guessed_shapes(word))) for word in ("table", "moonstone", "agree", "pale")}
-    assert counts == {"table": 2, "moonstone": 2, "agree": 2, "pale": 1}
+    counts = {word: len(min(guessed_shapes(word))) for word in ("table", "moonstone", "agree", "pale", "éclairé")}
+    assert counts == {"table": 2, "moonstone": 2, "agree": 2, "pale": 1, "éclairé": 3}
+
+
+def test_the_rhyme_of_a_word_that_the_dictionary_lacks_is_not_judged_and_a_note_says_so() -> None:
+    frame = Syllables("2/2/2") & Rhyme("AAA")
+    report = frame.check("a rose / he knows / the zibbl")
+    assert report.kept and report.notes[-1] == "not in the CMU dictionary, rhyme not judged: zibbl"
+    assert {score.rule: (score.kept, score.of) for score in report.scores}["rhyme"] == (2, 2)
+    (violation,) = frame.check("a rose / he moves / the zibbl").violations
+    assert violation.wanted.startswith("a word that rhymes with ")
+    alone = frame.check("a zibbl / the qzzt / the rose")  # nothing to rhyme with
+    assert "rhyme" not in {score.rule for score in alone.scores} and not alone.violations
+
+
+def test_numbers_are_not_counted_and_a_note_says_so() -> None:
+    report = Syllables("5").check("I have 3 red cars")
+    assert [each.found for each in report.violations] == ["4 syllables"]
+    assert report.notes == ("numbers are not counted, write them in words: 3",)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +185,9 @@ def test_words_that_the_dictionary_lacks_are_counted_by_their_vowels_and_named()
     [
         (Meter("iambic octameter"), "'iambic octameter' is no meter"),
         (Syllables("5/x"), "'5/x' are no counts; one for each line: 5/7/5"),
+        (Syllables("5/0"), "'5/0' are no counts"),
+        (Syllables("400"), "syllables: a line of 400 syllables; at most 200"),
+        (Syllables("/".join("5" * 201)), "syllables: 201 lines; at most 200"),
         (Syllables("5/7/5") & Rhyme("AB"), "syllables has 3 lines, rhyme has 2 lines"),
         (Syllables("5/7") & Meter("iambic pentameter"), "line 1 has 5 syllables, iambic pentameter never has"),
         (Syllables("5/7") & Format("5。"), "format beside syllables"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from small_params import corpus, empty, parser, write
 
 from espalier.cli.models import Models
+from espalier.inference.results import Poem
 from espalier.io.errors import ConfigError
 from espalier.io.files import write_json
 from espalier.syntax.parsers.registry import save_parser
@@ -55,12 +57,15 @@ def test_each_line_of_a_file_is_a_text_with_its_own_tune_or_rules(project: Path,
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ((POEM,), "no rule is given; give one of: format, rhyme,"),
+        ((POEM,), "espalier: no rule is given; give one of: --format, --rhyme, --tones, --acrostic, --word, --tune,"),
+        ((POEM, "--rhyme", "AAA"), "the rules give no format; give --format, --tones, --tune or --form as well"),
+        ((POEM, *FORMAT, "--word", "lamp"), "--word: 'lamp' has more than Chinese characters"),
+        ((POEM, "--form", "五言绝句", "--opening", "9"), "--opening: no opening 9 of 五言绝句; there are 4, from 1"),
         ((POEM, "--tune", "无名"), "--tune: no tune '无名' in the book"),
         ((POEM, "--tune", "灯词", "--variant", "9"), "--variant: no variant 9 of 灯词; there are 3, from 1"),
         (
             (POEM, "--format", "1。", "--variant", "2"),
-            "--variant: variant is given, but no rule that it belongs to; give",
+            "--variant: variant is given, but no rule that it belongs to; give --tune",
         ),
         ((POEM, "--format", "5x"), "--format: 'x' is no count, blank, mark or word"),
         ((POEM, "--format", "5。", "--book", "guangyun"), "--book: unknown book 'guangyun'"),
@@ -214,16 +219,115 @@ def test_a_text_of_two_stanzas_is_shown_as_these(tmp_path: Path, cli: Callable[.
         ({"text": "江上", "rhyme": ["A"]}, 'rhyme is ["A"]; give a text'),
         ({"text": "江上", "words": "江"}, "; give a list of texts"),
         ({"text": "江上", "variant": "2"}, 'variant is "2"; give a number'),
+        ({"text": "江上", "tone": "yes"}, 'tone is "yes"; give true or false'),
         ({"text": 7, "format": "2"}, "text is 7; give a text"),
     ],
 )
 def test_a_rule_of_another_type_is_one_line_and_the_other_rows_are_checked(
     tmp_path: Path, cli: Callable[..., Any], row: dict[str, Any], message: str
 ) -> None:
-    rows = [row, {"text": "江上", "format": "2"}]
-    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    answer = cli(tmp_path, "check", "--file", "rows.jsonl", "--json")
-    assert answer.status == 1 and message in answer.err and answer.err.count("\n") == 1
+    answer = checked(tmp_path, cli, row, {"text": "江上", "format": "2"})
+    assert answer.status == 1 and answer.err.startswith("espalier: rows.jsonl, row 1: ")
+    assert message in answer.err and answer.err.count("\n") == 1
+    assert [json.loads(line)["line"] for line in answer.out.splitlines()] == [2]
+
+
+def checked(folder: Path, cli: Callable[..., Any], *rows: dict[str, Any] | str, more: tuple[str, ...] = ()) -> Any:
+    """The answer on the rows of a file, as JSON."""
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    (folder / "rows.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return cli(folder, "check", "--file", "rows.jsonl", "--json", *more)
+
+
+def test_rows_that_cannot_be_read_or_judged_are_named_and_all_others_are_checked(
+    project: Path, cli: Callable[..., Any]
+) -> None:
+    good = {"text": "江上", "format": "2"}
+    broken, nested = '{"text": "江上"', '{"text": ' + "[" * 100_000
+    answer = checked(
+        project, cli, broken, good, {"text": "江上", "tune": "无名"}, "江上\t灯词\t1", nested, {"format": "2"}, good
+    )
+    assert answer.status == 1
+    assert [json.loads(line)["line"] for line in answer.out.splitlines()] == [2, 7]
+    for line, message in zip(
+        answer.err.splitlines(),
+        [
+            'row 1: no JSON object with a text; {"text": "..."}',
+            "row 3: tune: no tune '无名' in the book",
+            "row 4: 3 fields; at most 2: one text a line; after a tab its tune",
+            'row 5: no JSON object with a text; {"text": "..."}',
+            'row 6: no JSON object with a text; {"text": "..."}',
+        ],
+        strict=True,
+    ):
+        assert line.startswith(f"espalier: rows.jsonl, {message}")
+
+
+def test_a_row_can_have_every_rule_that_is_an_option(project: Path, cli: Callable[..., Any]) -> None:
+    """Without the own book, tones and marks of the rows, all of them would be kept."""
+    text = "中中东。照笑洞。孔孔空？"
+    tune = {"text": text, "tune": "灯词", "variant": 1}
+    plain = checked(project, cli, {**tune, "text": text.replace("洞", "动")})
+    assert plain.status == 0, plain.out
+    answer = checked(
+        project,
+        cli,
+        {**tune, "text": "东洞东，洞洞洞，洞洞东。"},
+        {**tune, "text": "东洞东，洞洞洞，洞洞东。", "tone": True},
+        {**tune, "marks": True},
+        {**tune, "book": "mandarin"},
+        {"text": text, "format": "3。3。3？", "word": "江"},
+        {"text": text, "form": "五言绝句", "opening": 9},
+        {"text": text, "format": "3。3。3。", "marks": False},
+    )
+    reports = [json.loads(line) for line in answer.out.splitlines()]
+    rules = [{score["rule"] for score in report["scores"] if score["binding"]} for report in reports]
+    tones = [next((score["of"] for score in each["scores"] if score["rule"] == "tone"), 0) for each in reports]
+    assert tones[0] < tones[1] and tones[3] == 0 and "marks" not in rules[0]
+    assert "marks" in rules[2] and "words" in rules[4] and "marks" not in rules[5]
+    assert answer.err == "espalier: rows.jsonl, row 6: opening: no opening 9 of 五言绝句; there are 4, from 1\n"
+
+
+def test_the_own_rules_of_a_row_come_before_those_of_the_options(project: Path, cli: Callable[..., Any]) -> None:
+    row = {"text": "中中东。照笑动。孔孔空。", "tune": "灯词", "variant": 1}
+    answer = checked(project, cli, row, {**row, "marks": False, "tone": False}, more=("--marks", "--tone"))
+    marks = [{each["rule"]: each["binding"] for each in json.loads(line)["scores"]} for line in answer.out.splitlines()]
+    assert [each["marks"] for each in marks] == [True, False]
+
+
+def test_an_unknown_key_of_a_row_is_one_line_with_the_known_ones(project: Path, cli: Callable[..., Any]) -> None:
+    answer = checked(project, cli, {"text": "江上", "format": "2", "rime": "A"}, {"text": "江上", "format": "2"})
+    assert answer.status == 1 and len(answer.out.splitlines()) == 1
+    assert answer.err.startswith("espalier: rows.jsonl, row 1: unknown key 'rime'; allowed: acrostic, book, form, ")
+    assert answer.err.count("\n") == 1
+
+
+def test_what_other_commands_print_beside_a_text_is_no_unknown_key(project: Path, cli: Callable[..., Any]) -> None:
+    poem = Poem("江上", "2", ".", "", 1, 0, "", ("",))
+    answer = checked(project, cli, {**asdict(poem), "model": "songci", "expander": None, "line": 3})
+    assert answer.status == 0, answer.err
+
+
+def test_english_verse_is_checked_by_its_words_as_it_was_written(project: Path, cli: Callable[..., Any]) -> None:
+    """`espalier generate --language en --json` prints such lines."""
+    poem = Poem("a rose is red ,\nthe road he knows .", "4,/4.", "A.", "", 1, 0, "", ("OW Z", ""))
+    answer = checked(project, cli, {**asdict(poem), "model": "sonnet"}, {"text": "a rose", "format": "3"})
+    assert answer.status == 1 and not answer.err
+    first, second = map(json.loads, answer.out.splitlines())
+    assert first["kept"] and [each["wanted"] for each in second["violations"]] == ["3 words"]
+
+
+def test_texts_of_a_file_have_their_line_and_their_beginning_above_their_reports(
+    project: Path, cli: Callable[..., Any]
+) -> None:
+    (project / "texts.txt").write_text(f"{POEM}\n\n江上/桥西\n{POEM * 2}\n", encoding="utf-8")
+    lines = cli(project, "check", "--file", "texts.txt", *FORMAT).out.splitlines()
+    assert [line for line in lines if line.startswith("row ")] == [
+        f"row 1  {POEM}",
+        "row 3  江上 / 桥西",
+        f"row 4  {(POEM * 2)[:24]}…",
+    ]
+    assert lines[1] == "1.000  kept"
 
 
 def test_the_tokens_of_a_text_that_a_model_wrote_are_no_rule(tmp_path: Path, cli: Callable[..., Any]) -> None:

@@ -57,14 +57,14 @@ def test_the_grammar_of_a_melody_has_a_character_for_each_syllable(project: Path
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ((), "frame: no rule is given; give one of: format, rhyme,"),
+        ((), "no rule is given; give one of: --format, --rhyme,"),
         ((*FORMAT, "--notation", "ebnf"), "--notation: unknown notation 'ebnf'; allowed: gbnf, lark, regex"),
         (("--tune", "灯词", "--group", "9平"), "--group: unknown rhyme group '9平'; allowed: 15入, 1仄"),
         (("--template", "(S (NP) (VP))"), "--template: only a parser sees trees"),
         (("--tune", "无名"), "--tune: no tune '无名' in the book"),
         ((*FORMAT, "--alternatives", "14"), "--alternatives: 14 alternatives; give a number from 1 to 13"),
         ((*FORMAT, "--repeated", "明"), "--repeated: 1 words where 0 are repeated"),
-        ((*FORMAT, "--word", "春风", "--word", "秋月江山"), "--words: "),
+        ((*FORMAT, "--word", "春风", "--word", "秋月江山"), "--word: "),
     ],
 )
 def test_a_mistake_is_one_line_that_names_the_option(

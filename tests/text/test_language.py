@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.text.language import (
+    HAN,
     Language,
     has_words,
     is_mark,
@@ -34,6 +37,13 @@ from espalier.text.language import (
 )
 def test_a_text_is_in_the_language_of_most_of_it(text: str, zh: bool, en: bool) -> None:
     assert (mostly(text, "zh"), mostly(text, "en")) == (zh, en)
+
+
+@pytest.mark.parametrize("unassigned", ["\U0003ea7b", "\U0002a6e0", "\ufa6e", "\U00032400"])
+def test_a_code_point_without_a_character_is_no_han_character(unassigned: str) -> None:
+    han = re.compile(f"[{HAN}]")
+    assert not han.fullmatch(unassigned)
+    assert all(map(han.fullmatch, "一鿿㐀䶿𠀀𪛟𪜀𮯠\uf900\ufa70\U0002f800\U000323af"))
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", False), (" ?!…", False), ("ok?", True), ("7", True), ("雨", True)])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from espalier.cli.command import Command, is_repeated, parameter
+from espalier.cli.check_rows import request_of
+from espalier.cli.command import Command, parameter
 from espalier.cli.models import absolute, models
-from espalier.cli.requests import are_all, as_options, looked_at, read_requests
+from espalier.cli.requests import are_all, as_options, looked_at, option_of, read_requests
 from espalier.cli.streams import result_line, told
 from espalier.inference import requests as asked
 from espalier.inference.writer import ArgumentError
@@ -22,8 +22,8 @@ from espalier.io.terminal import printable, printable_line
 if TYPE_CHECKING:
     from espalier.frames.report import Report
 
-#: How many of the other variants of a tune are shown.
-SHOWN = 3
+#: How many of the other variants of a tune are shown, and how many characters of a text of a file.
+SHOWN, BEGINNING = 3, 24
 
 #: The option that names the books.
 BOOKS = parameter(
@@ -55,7 +55,7 @@ class Check(Command):
     0, what stands there and what would be right. The exit status is 1 if a text violates a rule.
 
     A line of --file is a text; its tune may follow after a tab. A line can also be a JSON object with a text and rules
-    of its own, such as `espalier generate --json` prints.
+    of its own, such as `espalier generate --json` prints. Lines that cannot be read are told, and the others checked.
     """
 
     service, request, options, argument = "check", asked.CheckRequest, asked.CheckOptions, "text"
@@ -74,7 +74,8 @@ class Check(Command):
         """Check all texts."""
         from espalier.cli import framed, progress
 
-        requests, lines = looked_at(read_requests(self.values["file"], self.given(), self.read, self.line))
+        looked, lines = looked_at(read_requests(self.values["file"], self.given(), self.row, self.line))
+        requests = [line for line in looked if isinstance(line, asked.CheckRequest)]
         models().enter(self.values["profile"])
         with as_options(self.names):
             options = self.chosen(requests)
@@ -82,22 +83,25 @@ class Check(Command):
         books, parser, failed = framed.books_of(self.values), None, False
         if any(map(self.has_template, requests)):
             parser = framed.parser_of(self.values["parser"], [request.text for request in requests])
-        elif self.values["parser"] is not None and are_all(requests):
+        elif self.values["parser"] is not None and are_all(looked):
             raise ConfigError("there is no template", where="--parser", remedy="give --template as well")
         for request in filter(None, lines):  # a text is checked, not written: no blank lines
-            if parser is None and self.has_template(request):  # the first, after many that have none
-                parser = framed.parser_of(self.values["parser"], [request.text])
-            checked = partial(framed.checked, books=books, parser=parser, melody=melody)
             try:
+                if isinstance(request, EspalierError):
+                    raise request
+                if parser is None and self.has_template(request):  # the first, after many that have none
+                    parser = framed.parser_of(self.values["parser"], [request.text])
+                checked = partial(framed.checked, books=books, parser=parser, melody=melody)
                 report = self.report(request, options, checked)
             except EspalierError as error:
-                if len(requests) == 1:
+                if _is_of_command(request):
                     raise
-                report = None
-                progress.say(f"espalier: {request.name}: {printable_line(told(error))}")
-            failed = failed or report is None or not report.kept
-            if report is not None:
-                print(self.shown(request, report), flush=True)
+                name = "" if isinstance(request, EspalierError) else f"{request.name}: "
+                progress.say(f"espalier: {name}{printable_line(told(error))}")
+                failed = True
+                continue
+            failed = failed or not report.kept
+            print(self.shown(request, report), flush=True)
         if failed:
             raise SystemExit(1)
 
@@ -109,19 +113,31 @@ class Check(Command):
         self,
         request: asked.CheckRequest,
         options: Mapping[str, Any],
-        checked: Callable[[Mapping[str, Any], str], Report],
+        checked: Callable[..., Report],
     ) -> Report:
         """The report on one text, by its own rules and by those of the options; `checked` makes it."""
-        names = [field.name for field, *_ in asked.described(asked.CheckRequest) if field.name != "text"]
+        names = [field.name for field in fields(request) if field.name not in ("text", "name")]
         own = {name: value for name in names if (value := getattr(request, name)) is not None}
-        given = {name: value for name in names if (value := self.values.get(name)) is not None}
+        given = {name: value for name in names if (value := self.values.get(name)) not in (None, False)}
+        rules = {**given, **options, **own}
+        for flag in ("tone", "rare"):  # false is what they are anyway; no rule need have them
+            if rules.get(flag) is False:
+                del rules[flag]
+        called = str if own else partial(option_of, self.names)
         with as_options(self.names):
             try:
-                return checked({**given, **own, **options}, request.text)
+                return checked(rules, request.text, called=called)
             except ConfigError as error:
-                if error.where in {*names, *options, "book"} and len(own) < 1:
+                if error.where in {*names, *options} and len(own) < 1:
                     raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error
                 raise
+
+    def row(self, cells: Sequence[str], name: str) -> asked.CheckRequest | EspalierError:
+        """The request of a line, or what is wrong with it: the other lines are checked nevertheless."""
+        try:
+            return self.read(cells, name)
+        except EspalierError as error:
+            return error
 
     def read(self, cells: Sequence[str], name: str) -> asked.CheckRequest:
         """The text of a line and its tune, or those of a JSON object, which may have other rules too."""
@@ -129,43 +145,25 @@ class Check(Command):
         if not line.startswith("{"):
             request: asked.CheckRequest = super().read(cells, name)
             return replace(request, text=request.text.replace("/", "\n"))
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
-        if not isinstance(row, dict) or "text" not in row:
-            raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}')
-        if "log_probability" in row:  # what a model wrote, with its tokens as words
-            row.pop("words", None)
-        kinds = {field.name: kind for field, kind, _ in asked.described(asked.CheckRequest)}
-        rules: dict[str, Any] = {key: row[key] for key in kinds.keys() & row.keys() if row[key] not in (None, "")}
-        for key, value in rules.items():
-            if remedy := _mistaken(value, kinds[key]):
-                raise ConfigError(f"{key} is {json.dumps(value)[:40]}", where=name, remedy=remedy)
-        text = rules.pop("text", "")
-        if "words" in rules:
-            rules["words"] = tuple(rules["words"])
-        if not str(rules.get("template", "")).lstrip().startswith("("):  # that of `espalier compose` is no tree
-            rules.pop("template", None)
-        if "tune" in rules and "format" in rules:  # a poem that was written to a tune has the format of the tune
-            rules = {key: rules[key] for key in rules.keys() - {"format", "rhyme", "tones"}}
-        return asked.CheckRequest(text, **rules, name=name)
+        return request_of(line, name)
 
     def shown(self, request: asked.CheckRequest, report: Report) -> str:
-        """A report as JSON, or as people read it."""
+        """A report as JSON, or as people read it: below the beginning of the text, where it is one of a file."""
         if self.values.get("json"):
             return result_line(report, request.name)
-        return printable(report_page(report))
+        page = report_page(report)
+        return printable(page if _is_of_command(request) else f"{_heading(request)}\n{page}")
 
 
-def _mistaken(value: object, kind: object) -> str:
-    """What to give instead of a value of JSON that has not the type of a field; "" if it has."""
-    if is_repeated(kind):
-        right = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        return "" if right else "give a list of texts"
-    if int in get_args(kind):
-        return "" if type(value) is int else "give a number"
-    return "" if isinstance(value, str) else "give a text"
+def _is_of_command(request: object) -> bool:
+    """Whether a text is that of the command line, not one of a file."""
+    return isinstance(request, asked.CheckRequest) and ", row " not in request.name
+
+
+def _heading(request: asked.CheckRequest) -> str:
+    """The line of a text in its file, and its first characters."""
+    text = " / ".join(filter(None, map(str.strip, request.text.splitlines())))
+    return f"row {request.name.rpartition(' ')[2]}  {text[:BEGINNING]}{'…' * (len(text) > BEGINNING)}"
 
 
 def stanzas(report: Report) -> list[str]:

@@ -123,7 +123,12 @@ class Command:
         lists = {name: tuple(value) or None for name, value in values.items() if isinstance(value, list)}
         self.values: dict[str, Any] = values | lists
         self.fields = [*described(self.request)][: self.columns or None]
-        self.names = dict[str, str]()  # of options, where other than those of the fields that they set
+        #: The names of options, where other than those of the fields that they set.
+        self.names = {
+            field.name: flag_of(field.name, repeated=True)
+            for field, kind, _ in (*described(self.request), *described(self.options))
+            if is_repeated(kind)
+        }
         first = self.fields[0][0].name
         if self.argument:
             self.values[first] = self.values.pop(self.argument)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from espalier.cli.models import models
+from espalier.frames.compiled import NO_FORMAT
 from espalier.frames.frame import frame_of
 from espalier.frames.judge import Grammar
 from espalier.frames.melody import Melody, read_melody
@@ -17,11 +20,13 @@ from espalier.inference.writer import ArgumentError, InferenceWarning
 from espalier.io.errors import ConfigError
 from espalier.syntax.parsers.parser import Parser
 from espalier.syntax.parsers.registry import load_parser
-from espalier.text.language import Language, language_of, mostly
+from espalier.text.language import HAN, Language, language_of, mostly
 from espalier.verse.ci_books import CiBooks, open_books
 
 #: Options that say how long the lines are.
 _SIZED: Final = ("tune", "format", "form", "syllables")
+#: Of a format, what is Chinese.
+_CHINESE: Final = re.compile(f"[{HAN}，。、！？；：（）]")
 
 
 def books_of(values: Mapping[str, Path | None]) -> CiBooks | None:
@@ -82,12 +87,36 @@ def checked(
     books: CiBooks | None,
     parser: Parser | None = None,
     melody: Melody | None = None,
+    called: Callable[[str], str] = str,
 ) -> Report:
-    """The report on a text by rules (`frame_of`), and by a melody in the language of the text."""
-    return frame_of(lined(rules, melody, "zh" if mostly(text, "zh") else "en")).check(text, books, parser)
+    """The report on a text by rules (`frame_of`), and by a melody in the language of the text.
+
+    A format without Chinese characters or marks counts the words of an English text.
+    """
+    language: Language = "zh" if mostly(text, "zh") else "en"
+    lines = lined(rules, melody, language)
+    if language == "en" and lines.get("format") and not _CHINESE.search(lines["format"]):
+        lines = {**lines, "language": "en"}
+    with _calling(called):
+        return frame_of(lines, called).check(text, books, parser)
 
 
-def written(rules: Mapping[str, Any], options: Mapping[str, Any], books: CiBooks | None) -> Grammar:
+def written(
+    rules: Mapping[str, Any], options: Mapping[str, Any], books: CiBooks | None, called: Callable[[str], str]
+) -> Grammar:
     """The grammar of rules (`frame_of`), as the options of the command say."""
     of_grammar = {name: options[name] for name in ("groups", "repeated", "alternatives") if name in options}
-    return frame_of(rules).grammar(options.get("notation", "lark"), books, **of_grammar)
+    with _calling(called):
+        return frame_of(rules, called).grammar(options.get("notation", "lark"), books, **of_grammar)
+
+
+@contextmanager
+def _calling(called: Callable[[str], str]) -> Iterator[None]:
+    """Let an error on rules without a format name what gives one."""
+    try:
+        yield
+    except ConfigError as error:
+        if error.what != NO_FORMAT:
+            raise
+        remedy = f"give {', '.join(map(called, ('format', 'tones', 'tune')))} or {called('form')} as well"
+        raise ConfigError(NO_FORMAT, remedy=remedy) from error

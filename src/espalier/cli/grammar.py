@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from espalier.cli.check import BOOKS, MELODY
 from espalier.cli.command import Command
 from espalier.cli.models import models
-from espalier.cli.requests import as_options
+from espalier.cli.requests import as_options, option_of
 from espalier.inference import requests as asked
 from espalier.inference.writer import ArgumentError, InferenceWarning
 from espalier.io.errors import ConfigError
@@ -57,7 +58,7 @@ class Grammar(Command):
         marks = True if rules["tune"] is not None else None
         said = framed.lined({**rules, **of_frame, "marks": marks}, framed.melody_of(self.values), "zh")
         try:
-            return framed.written(said, options, framed.books_of(self.values))
+            return framed.written(said, options, framed.books_of(self.values), partial(option_of, self.names))
         except ConfigError as error:
             if error.where in {*rules, *options, "book", "group", "repeated", "alternatives"}:
                 raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error

@@ -109,6 +109,9 @@ def as_options(names: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except ArgumentError as error:
-        argument = str(error.where)
-        option = names.get(argument, f"--{argument.replace('_', '-')}")
-        raise ConfigError(error.what, where=option, remedy=error.remedy) from error
+        raise ConfigError(error.what, where=option_of(names, str(error.where)), remedy=error.remedy) from error
+
+
+def option_of(names: Mapping[str, str], argument: str) -> str:
+    """The option that gives an argument. `names` has those that differ."""
+    return names.get(argument, f"--{argument.replace('_', '-')}")

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
+from espalier.frames.check_rhymes import Rhymes, check_rhymes
+from espalier.frames.clauses import Character
 from espalier.frames.lexicon import guessed_shapes, shapes_of
 from espalier.frames.lines import Lines, lines_of
 from espalier.frames.meters import after
 from espalier.frames.report import Report, Score, Violation
-from espalier.verse.rhyme import rhyme_parts
 
-_LINE = re.compile(r"[^\n/]*[^\s/][^\n/]*")
+LINE: Final = re.compile(r"[^\n/]*[^\s/][^\n/]*")
 _WORDS = re.compile(r"['’]?[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Word(Character):
     """A word of a line, where it begins, and its shapes (`shapes_of`)."""
 
-    text: str
-    at: int
     shapes: frozenset[str]
-
-    @property
-    def end(self) -> int:
-        """The end of the word in the text."""
-        return self.at + len(self.text)
 
 
 def check_lines(said: Mapping[str, Any], text: str) -> Report:
     """Judge a text: lines, syllables or meter, acrostic, rhyme, rhyme words, words. Lines end at line ends, or at /."""
     found, unknown = list[list[Word]](), list[str]()
-    for line in _LINE.finditer(text):
+    for line in LINE.finditer(text):
         words = []
         for match in _WORDS.finditer(line.group()):
             word = match.group()
@@ -46,25 +40,34 @@ def check_lines(said: Mapping[str, Any], text: str) -> Report:
         if words:
             found.append(words)
     lines = lines_of(said, len(found))
+    rhymes = _rhymes(lines, found)
     results = [
-        _count(lines, found, text),
+        check_count(lines, found, text),
         _measures(lines, found),
-        _initials(lines, found),
-        *_rhymes(lines, found),
-        _words(lines, found, text),
+        check_initials(lines, found),
+        *rhymes.results,
+        check_words_in(lines, found, text),
     ]
     violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
-    report = Report(text, tuple(score for score, _ in results if score.of), tuple(violations))
-    if not unknown:
-        return report
-    note = f"not in the CMU dictionary, syllables by groups of vowels: {' '.join(dict.fromkeys(unknown))}"
-    return replace(report, notes=(note,))
+    notes = {
+        "not in the CMU dictionary, syllables by groups of vowels": unknown,
+        "numbers are not counted, write them in words": _NUMBERS.findall(text),
+    }
+    told = [f"{what}: {' '.join(dict.fromkeys(words))}" for what, words in notes.items() if words]
+    scores = tuple(score for score, _ in results if score.of)
+    return Report(text, scores, tuple(violations), notes=(*told, *note_of_rhymes(rhymes.unknown)))
+
+
+def note_of_rhymes(unknown: Sequence[str]) -> tuple[str, ...]:
+    """A note on words at rhyme places whose sound the dictionary does not have."""
+    what = "not in the CMU dictionary, rhyme not judged"
+    return (f"{what}: {' '.join(dict.fromkeys(unknown))}",) if unknown else ()
 
 
 _Result = tuple[Score, list[Violation]]
 
 
-def _count(lines: Lines, found: list[list[Word]], text: str) -> _Result:
+def check_count(lines: Lines, found: Sequence[Sequence[Character]], text: str) -> _Result:
     """There are as many lines as the frame has."""
     wanted = len(lines.patterns)
     extra = [
@@ -97,7 +100,7 @@ def _measures(lines: Lines, found: list[list[Word]]) -> _Result:
     return Score(rule, kept, len(lines.patterns)), violations
 
 
-def _initials(lines: Lines, found: list[list[Word]]) -> _Result:
+def check_initials(lines: Lines, found: Sequence[Sequence[Character]]) -> _Result:
     """Each line of the acrostic begins with its letter."""
     violations, of = list[Violation](), sum(map(bool, lines.initials))
     firsts = [(letter, own[0]) for letter, own in zip(lines.initials, found, strict=False) if letter]
@@ -108,30 +111,15 @@ def _initials(lines: Lines, found: list[list[Word]]) -> _Result:
     return Score("acrostic", len(firsts) - len(violations), of), violations
 
 
-def _rhymes(lines: Lines, found: list[list[Word]]) -> list[_Result]:
-    """The last words of the lines of a letter share a rhyme part, and differ."""
-    violations, repeated, kept, of = list[Violation](), list[Violation](), 0, 0
-    for letter in sorted(set(lines.rhyme) - {"."}):
-        if lines.rhyme.count(letter) < 2:
-            continue
-        words = [own[-1] for each, own in zip(lines.rhyme, found, strict=False) if each == letter]
-        of += lines.rhyme.count(letter)
-        counts = Counter(part for word in words for part in rhyme_parts(word.text))
-        best = max(sorted(counts), key=lambda part: counts[part], default=())
-        model = next((word.text for word in words if best in rhyme_parts(word.text)), letter)
-        wrong = [word for word in words if best not in rhyme_parts(word.text)]
-        kept += len(words) - len(wrong)
-        violations += [Violation("rhyme", w.at, w.end, w.text, f"a word that rhymes with {model}") for w in wrong]
-        seen = set[str]()
-        for word in words:
-            plain = word.text.lower()
-            if plain in seen:
-                repeated.append(Violation("rhyme words", word.at, word.end, word.text, "another word"))
-            seen.add(plain)
-    return [(Score("rhyme", kept, of), violations), (Score("rhyme words", of - len(repeated), of), repeated)]
+def _rhymes(lines: Lines, found: list[list[Word]]) -> Rhymes:
+    """The last words of the lines of a letter rhyme, and differ."""
+    words: dict[str, list[Character]] = {}
+    for letter, own in zip(lines.rhyme, found, strict=False):
+        words.setdefault(letter, []).append(own[-1])
+    return check_rhymes(words, {letter: lines.rhyme.count(letter) for letter in sorted({*lines.rhyme} - {"."})})
 
 
-def _words(lines: Lines, found: list[list[Word]], text: str) -> tuple[Score, list[Violation]]:
+def check_words_in(lines: Lines, found: Sequence[Sequence[Character]], text: str) -> _Result:
     """The words that must occur do."""
     there = {word.text.lower().replace("’", "'") for line in found for word in line}
     missing = [word for word in lines.words if word not in there]

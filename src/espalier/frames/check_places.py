@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import groupby
 from typing import Final
 
 from espalier.frames.automaton import OPEN
 from espalier.frames.clauses import Alignment, Character, align, read_clauses
-from espalier.frames.plan import STOPS, Letter, Plan
+from espalier.frames.plan import STOPS, Letter, Plan, clauses_of
 from espalier.frames.report import Report, Score, Violation
 from espalier.frames.script import read_as
 
@@ -16,13 +18,19 @@ from espalier.frames.script import read_as
 OFFERED: Final = 3
 
 
-def check_places(plan: Plan, text: str) -> Report:
-    """Judge a text. Rules: format, marks, given words, tone, rhyme, rhyme words, repetition, words."""
+def check_places(plan: Plan, text: str, informing: Collection[str] = ()) -> Report:
+    """Judge a text. Rules: format, marks, given words, tone, rhyme, rhyme words, repetition, words.
+
+    Args:
+        informing: the rules that inform and do not count.
+    """
     found = align(plan, text, read_clauses(plan, text, exact=plan.exact))
     rules = (_format, _marks, _given, _tones, _rhymes, _differing, _repetitions, _words)
     results = [result for rule in rules if (result := rule(plan, found, text)) is not None]
     violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
-    return Report(text, tuple(score for score, _ in results), tuple(violations))
+    violations = [replace(each, found=text[each.start : each.end]) for each in violations]  # as it was typed
+    scores = [replace(score, binding=score.binding and score.rule not in informing) for score, _ in results]
+    return Report(text, tuple(scores), tuple(violations))
 
 
 def second_stanza(plan: Plan, text: str, words: int) -> int:
@@ -42,18 +50,31 @@ def _at(rule: str, character: Character, wanted: str) -> Violation:
 def _format(plan: Plan, found: Alignment, text: str) -> _Result:
     """Each clause has its number of words, all Chinese characters, and a mark after it."""
     violations = [Violation("format", f.start, f.end, text[f.start : f.end], f.wanted) for f in found.faults]
-    foreign = [
-        character
-        for place, character in sorted(found.at.items())
-        if plan.places[place].word and not OPEN["han"].fullmatch(character.text)
-    ]
-    violations += [_at("format", character, "a Chinese character") for character in foreign]
+    wrong = set[int]()
+    for number, (places, _) in enumerate(clauses_of(plan)):
+        words = [found.at[place] for place in places if place in found.at]
+        foreign = [word for word in words if not OPEN["han"].fullmatch(word.text)]
+        violations += map(_foreign, _runs_of(foreign))
+        if foreign and not any(fault.start <= foreign[0].at < fault.end for fault in found.faults):
+            wrong.add(number)
     last = max(plan.marks, default=-1)
-    ends = last < 0 or last in found.at or bool(found.faults)
-    if not ends:
-        violations.append(Violation("format", len(text.rstrip()), len(text.rstrip()), "", plan.marks[last]))
-    right = max(found.right - len(foreign) - (not ends), 0)
+    if last >= 0 and last not in found.at and not found.faults:
+        end = len(text.rstrip())
+        violations.append(Violation("format", end, end, "", plan.marks[last]))
+        wrong.add(found.clauses - 1)
+    right = found.right - len(wrong)
     return Score("format", right, found.clauses), violations
+
+
+def _runs_of(characters: list[Character]) -> Iterator[list[Character]]:
+    """Characters in runs of those that stand side by side."""
+    for _, run in groupby(enumerate(characters), key=lambda pair: pair[1].at - pair[0]):
+        yield [character for _, character in run]
+
+
+def _foreign(run: list[Character]) -> Violation:
+    wanted = "a Chinese character" if len(run) == 1 else f"{len(run)} Chinese characters"
+    return Violation("format", run[0].at, run[-1].at + 1, "", wanted)
 
 
 def _marks(plan: Plan, found: Alignment, text: str) -> _Result | None:
@@ -143,7 +164,7 @@ def _offer(plan: Plan, name: str, letter: Letter, place: int, key: str, found: A
 
 def _differing(plan: Plan, found: Alignment, text: str) -> _Result | None:
     """The rhyme words of a letter differ from each other, and from those that are given."""
-    violations, of = list[Violation](), 0
+    violations, kept, of = list[Violation](), 0, 0
     for letter in plan.letters.values() if plan.distinct else ():
         seen = dict.fromkeys(letter.given, "another word; it is given elsewhere")
         for place in letter.places:
@@ -152,8 +173,9 @@ def _differing(plan: Plan, found: Alignment, text: str) -> _Result | None:
             if there and there.text in seen:
                 violations.append(_at("rhyme words", there, seen[there.text]))
             elif there:
+                kept += 1
                 seen[there.text] = f"another word; it rhymes at {there.at} already"
-    return (Score("rhyme words", of - len(violations), of), violations) if of else None
+    return (Score("rhyme words", kept, of), violations) if of else None
 
 
 def _repetitions(plan: Plan, found: Alignment, text: str) -> _Result | None:

@@ -23,6 +23,11 @@ class Character:
     text: str
     at: int
 
+    @property
+    def end(self) -> int:
+        """The end of the word or mark in the text."""
+        return self.at + len(self.text)
+
 
 @dataclass(frozen=True)
 class Clause:
@@ -113,10 +118,10 @@ def _fault(
     said = " and ".join(f"{length} word{'s' * (length != 1)}" for length in lengths)
     characters = [character for clause in found for character in (clause.words or clause.marks)]
     if not characters:
-        last = [character.at + 1 for clause in before for character in (*clause.words, *clause.marks)]
+        last = [character.end for clause in before for character in (*clause.words, *clause.marks)]
         start = max(last, default=0)
         return Fault(start, start, said)
-    start, end = characters[0].at, characters[-1].at + 1
+    start, end = characters[0].at, characters[-1].end
     return Fault(start, end, said or "nothing")
 
 

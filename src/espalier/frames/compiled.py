@@ -25,6 +25,8 @@ from espalier.verse.tunes import tune, tunes
 from espalier.verse.variants import Variant
 
 Said = Mapping[str, Any]
+#: What is wrong with rules that do not say how many words a text has.
+NO_FORMAT: Final = "the rules give no format"
 #: The rhyme book of ci.
 CI_BOOK: Final[Book] = "cilin"
 
@@ -82,13 +84,13 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
         pattern = variant.full_pattern if variant is not None else named.pattern if named is not None else None
         text = pattern or (blanks_of(tones) if tones else None)
     if text is None:
-        raise ConfigError("the rules give no format", where="format", remedy="join Format, Tones or Tune to them")
+        raise ConfigError(NO_FORMAT, where="format", remedy="join Format, Tones, Tune or Form to them")
     copies = variant.copies if variant is not None else ()
     format_ = parse_format(
         text, "zh", rhyme, tones=tones, acrostic=said.get("acrostic", ""), copies=copies, sounds=sounds
     )
     if named is None and not said.get("rhymes") and RHYME not in text:
-        format_ = _without_rhyme(format_)
+        format_ = without_rhyme(format_)
     if foreign := next((word for word in said.get("words", ()) if not all(map(OPEN["han"].match, word))), None):
         what, remedy = f"'{foreign}' has more than Chinese characters", "give words in Chinese, or an English frame"
         raise ConfigError(what, where="words", remedy=remedy)
@@ -108,6 +110,7 @@ def _require_tune(format_: Format, of_tune: Format, name: str) -> None:
         raise ConfigError(f"rules contradict each other: {what}", where="format", remedy=f"it has {of_tune}")
 
 
-def _without_rhyme(format_: Format) -> Format:
+def without_rhyme(format_: Format) -> Format:
+    """A format without rhyme letters."""
     units = tuple(tuple(BLANK if slot in BLANKS else slot for slot in unit) for unit in format_.units)
     return replace(format_, units=units, rhyme="." * len(units))

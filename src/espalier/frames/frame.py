@@ -23,7 +23,7 @@ from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from espalier.frames.automaton import Automaton
     from espalier.frames.grammars import Notation
@@ -147,10 +147,13 @@ class Rules(Frame):
 
 
 @checked_call
-def frame_of(values: Mapping[str, Any]) -> Frame:
+def frame_of(values: Mapping[str, Any], called: Callable[[str], str] = str) -> Frame:
     """The frame of rules that are given by the names of their fields: {"format": "5,5。", "rhyme": "A"}.
 
     A field that several rules have, such as `book`, goes to those that are given.
+
+    Args:
+        called: what errors call a field, such as the option that gives it.
 
     Raises:
         ConfigError: nothing is given that a rule begins with.
@@ -165,10 +168,10 @@ def frame_of(values: Mapping[str, Any]) -> Frame:
     alone = given.keys() - {name for rule in rules for name in _names(type(rule))}
     if rules and alone:
         what = f"{min(alone)} is given, but no rule that it belongs to"
-        having = " or ".join(first for first, kind in kinds.items() if min(alone) in _names(kind))
+        having = " or ".join(called(first) for first, kind in kinds.items() if min(alone) in _names(kind))
         raise ConfigError(what, where=min(alone), remedy=f"give {having} as well" if having else "leave it out")
     if not rules:
-        raise ConfigError("no rule is given", where="frame", remedy=f"give one of: {', '.join(kinds)}")
+        raise ConfigError("no rule is given", remedy=f"give one of: {', '.join(map(called, kinds))}")
     return Rules(tuple(rules))
 
 
@@ -201,7 +204,8 @@ class Format(Rule):
 
     Args:
         format: the written format; `espalier.verse.grammar` describes it.
-        marks: whether the marks must be those of the format; else any mark may end a clause.
+        language: "en" counts the words of lines, not characters; such a format is checked, and has no automaton.
+        marks: whether the marks must be those of the format; else any mark may end a clause, in English anywhere.
     """
 
     format: str
@@ -225,7 +229,7 @@ class Format(Rule):
 class Rhyme(Rule):
     """Which units rhyme: one letter for each, "." for none. Without letters, all units rhyme.
 
-    The words of a letter differ, except where a tune repeats a line.
+    The words of a letter differ, except where a tune repeats a line. A text to a tune is only told of equal ones.
 
     Args:
         book: the rhyme book: "mandarin", "cilin" or "pingshui".

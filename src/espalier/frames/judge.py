@@ -10,6 +10,7 @@ from espalier.frames.alternatives import grammar_of_any
 from espalier.frames.automaton import Automaton
 from espalier.frames.check_lines import check_lines
 from espalier.frames.check_places import check_places, second_stanza
+from espalier.frames.check_words import check_words
 from espalier.frames.chosen import alternatives
 from espalier.frames.compiled import Said, compiled, needed
 from espalier.frames.forms import form_of
@@ -29,6 +30,8 @@ from espalier.verse.variants import Variant
 
 #: What English frames say.
 ENGLISH: Final = {"syllables", "meter"}
+#: What a text to a tune is told, and need not keep: no tune forbids a rhyme word that comes twice.
+TOLD_OF_TUNES: Final = ("rhyme words",)
 
 
 def automaton(said: Said, books: CiBooks | None) -> Automaton[Any]:
@@ -121,10 +124,9 @@ def kinds_of(said: Said) -> list[Said]:
 
 
 def _check(said: Said, text: str, books: CiBooks | None) -> Report:
-    _require_characters(said)
-    if is_english(said):
+    if is_english(said) or said.get("language") == "en":
         require_script(text, "en")
-        return check_lines(said, text)
+        return check_lines(said, text) if is_english(said) else check_words(said, text)
     require_script(text, "zh")
     said, notes = _simple(said), () if read_as(text) == text else (NOTE,)
     report = _check_tune(said, text, books) if "tune" in said else check_places(compiled(said, books), text)
@@ -149,7 +151,7 @@ def _require_characters(said: Said) -> None:
         remedy = "`espalier paraphrase` writes by templates, and check tells whether a text keeps one"
         raise ConfigError("only a parser sees trees, not what writes by characters", where="template", remedy=remedy)
     if said.get("language") == "en":
-        remedy = "take Syllables('8/8') or Meter('iambic tetrameter')"
+        remedy = "take Syllables('8/8') or Meter('iambic tetrameter'); check tells whether a text keeps one"
         raise ConfigError("formats of English count words, not their characters", where="format", remedy=remedy)
 
 
@@ -159,13 +161,13 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
     if books is None:
         plan, named = compiled(said, None), tune(said["tune"])
         words = sum(count for unit in named.units[: named.stanza] for count, _ in unit)
-        return replace(check_places(plan, text), stanza=second_stanza(plan, text, words) if words else 0)
+        return replace(check_places(plan, text, TOLD_OF_TUNES), stanza=second_stanza(plan, text, words) if words else 0)
     variants = [books.tunes.variant(said["tune"], said["variant"])] if "variant" in said else []
     variants = variants or list(books.tunes.called(said["tune"]))
     reports = []
     for variant in variants:
         try:
-            report = check_places(compiled(said, books, variant), text)
+            report = check_places(compiled(said, books, variant), text, TOLD_OF_TUNES)
         except ConfigError:
             if len(variants) == 1:
                 raise
@@ -173,7 +175,7 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
         reports.append((variant, report))
     if not reports:
         compiled(said, books)  # says why the commonest variant does not go with the other rules
-    reports.sort(key=lambda pair: (not pair[1].kept, pair[1].faults, -books.tunes.count(pair[0])))
+    reports.sort(key=lambda pair: (-pair[1].score, -books.tunes.count(pair[0])))
     (variant, report), *others = reports
     scores = tuple((_name(other), each.score) for other, each in others)
     words = sum(variant.sentences[: books.tunes.stanza(variant)])

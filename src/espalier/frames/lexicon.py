@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
@@ -21,7 +22,7 @@ Shapes = npt.NDArray[np.uint64]
 Part = tuple[str, ...]
 
 _WORD = re.compile(r"'?[a-z]+(?:'[a-z]+)*'?")
-_VOWELS = re.compile(r"[aeiouy]+")
+_VOWELS = re.compile("[aeiouyæœø]+")
 #: The letters of words, in the order of their characters.
 LETTERS: Final = "'abcdefghijklmnopqrstuvwxyz"
 #: More letters than any word has.
@@ -44,11 +45,15 @@ def shapes_of(word: str) -> frozenset[str]:
 
 
 def guessed_shapes(word: str) -> frozenset[str]:
-    """The syllables of an unknown word by its spelling, of any stress: its groups of vowels, without a mute final e."""
+    """The syllables of an unknown word by its spelling, of any stress: its groups of vowels, without a mute final e.
+
+    Vowels may have accents; an é is not mute.
+    """
     plain = word.lower()
     if not re.search("[^aeiouy]le$", plain):
         plain = re.sub("(?<=[^aeiouy])e$", "", plain)
-    return frozenset(["x" * max(len(_VOWELS.findall(plain)), 1)])
+    letters = "".join(filter(str.isalpha, unicodedata.normalize("NFD", plain)))
+    return frozenset(["x" * max(len(_VOWELS.findall(letters)), 1)])
 
 
 def code(letters: str) -> int:

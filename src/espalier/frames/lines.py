@@ -62,7 +62,7 @@ def lines_of(said: Mapping[str, Any], count: int | None = None) -> Lines:
         )
     size = next(iter(sizes.values()), count)
     if size is None:
-        raise ConfigError("how many lines?", where="meter", remedy="give a meter for each line (a/b), or Rhyme('AABB')")
+        raise ConfigError("how many lines?", where="meter", remedy="give a meter for each line (a/b), or a rhyme: AABB")
     if letters is not None and not re.fullmatch(r"[A-Z.]+", letters):
         raise ConfigError(f"'{said['rhyme']}' has more than letters and dots", where="rhyme", remedy="for example ABAB")
     patterns, names = [], []
@@ -78,11 +78,11 @@ def lines_of(said: Mapping[str, Any], count: int | None = None) -> Lines:
         syllables = f"{counts[line]} syllable{'s' * (counts[line] != 1)}" if counts else ""
         names.append(" of ".join(filter(None, [syllables, meter or ""])))
     default = "A" * size if said.get("rhymes") else "." * size
-    initials, words = _initials(said, size), _words(said)
+    initials, words = initials_of(said, size), words_of(said)
     return Lines(tuple(patterns), tuple(names), letters or default, meters is not None, initials, words)
 
 
-def _words(said: Mapping[str, Any]) -> tuple[str, ...]:
+def words_of(said: Mapping[str, Any]) -> tuple[str, ...]:
     """The words that must occur."""
     words = tuple(word.lower().replace("’", "'") for word in said.get("words", ()))
     if bad := next((word for word in words if not re.fullmatch("[a-z']+", word)), None):
@@ -90,7 +90,7 @@ def _words(said: Mapping[str, Any]) -> tuple[str, ...]:
     return words
 
 
-def _initials(said: Mapping[str, Any], size: int) -> tuple[str, ...]:
+def initials_of(said: Mapping[str, Any], size: int) -> tuple[str, ...]:
     """The first letters of the lines, of an acrostic that may have fewer."""
     letters = re.sub(r"\s", "", said.get("acrostic", "")).lower()
     if "acrostic" in said and not re.fullmatch("[a-z]+", letters):
@@ -104,6 +104,10 @@ def _initials(said: Mapping[str, Any], size: int) -> tuple[str, ...]:
 
 def _counts(text: str) -> list[int]:
     parts = [part.strip() for part in re.split(r"[/,\n]", text) if part.strip()]
-    if not parts or not all(part.isdecimal() and 0 < int(part) <= MOST for part in parts) or len(parts) > MOST:
+    if not parts or not all(part.isdecimal() and int(part) for part in parts):
         raise ConfigError(f"'{text[:40]}' are no counts", where="syllables", remedy="one for each line: 5/7/5")
+    if long := next((part for part in parts if int(part) > MOST), None):
+        raise ConfigError(f"a line of {long[:40]} syllables", where="syllables", remedy=f"at most {MOST}")
+    if len(parts) > MOST:
+        raise ConfigError(f"{len(parts)} lines", where="syllables", remedy=f"at most {MOST}")
     return [int(part) for part in parts]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from espalier.io.errors import ConfigError
-from espalier.text.language import Language, has_words, language_name, mostly
+from espalier.text.language import Language, foreign_words, has_words, language_name, mostly
 from espalier.text.normalize import simplified
 
 #: What is said once where Traditional characters are read.
@@ -14,10 +14,17 @@ NOTE = "Traditional characters are read as Simplified ones"
 
 
 def require_script(text: str, language: Language) -> None:
-    """Raise a ConfigError if a text has no words, or is in another script than its frame."""
+    """Raise a ConfigError if a text has no words, or is in another script than its frame.
+
+    A few foreign letters in a Chinese text are faults of its format. In English, where a format has no characters, they
+    would count as syllables.
+    """
     require_words(text, f"a text in {language_name(language)}")
-    if not mostly(text, language):
-        what = f"it is not {language_name(language)}, as the frame is"
+    own = mostly(text, language)
+    foreign = foreign_words(text, language) if language == "en" and own else []
+    if foreign or not own:
+        which = f"'{foreign[0][:20]}'" if foreign else "it"
+        what = f"{which} is not {language_name(language)}, as the frame is"
         raise ConfigError(what, where="text", remedy=f"give a text in {language_name(language)}, or another frame")
 
 

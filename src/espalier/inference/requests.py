@@ -96,6 +96,7 @@ class CheckRequest:
     ] = None
     words: Annotated[tuple[str, ...] | None, Option("A word that must occur; repeat it for more.")] = None
     form: Annotated[str | None, Option("A form by its name; `espalier list forms` lists them.")] = None
+    opening: Annotated[int | None, Option("The kind of the form, counted from 1; default: the one that fits.")] = None
     syllables: Annotated[str | None, Option("The syllables of each line, in English: 5/7/5")] = None
     meter: Annotated[
         str | None, Option("The meter of each line, in English: 'iambic pentameter', or one for each line with /.")
@@ -104,6 +105,11 @@ class CheckRequest:
         str | None, Option("The top levels of the text's tree, as its parser sees it: '(S (NP) (VP) (.))'.")
     ] = None
     name: str = "text"
+    # Options of the command (`CheckOptions`), which a line of a file may have as well.
+    book: str | None = None
+    tone: bool | None = None
+    marks: bool | None = None
+    rare: bool | None = None
 
 
 @checked_call

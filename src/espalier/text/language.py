@@ -9,8 +9,13 @@ from typing import Final, Literal, get_args
 Language = Literal["zh", "en"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
-#: Han characters, as a class of a regular expression: "[" + HAN + "]".
-HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+#: Han characters, as a class of a regular expression: "[" + HAN + "]". They are the ideographs of Unicode 15.1, with
+#: extensions A to I and those for compatibility. Code points between them have no character.
+HAN: Final = (
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufa6d\ufa70-\ufad9"
+    "\U00020000-\U0002a6df\U0002a700-\U0002b739\U0002b740-\U0002b81d\U0002b820-\U0002cea1\U0002ceb0-\U0002ebe0"
+    "\U0002ebf0-\U0002ee5d\U0002f800-\U0002fa1d\U00030000-\U0003134a\U00031350-\U000323af"
+)
 
 _NAMES: Final[dict[str, str]] = {"zh": "Chinese", "en": "English"}
 #: Evidence for a language, and against it. A word of another script counts as much as one Han character.
