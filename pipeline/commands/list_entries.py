@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -13,9 +14,11 @@ from rich.cells import cell_len
 from espalier.cli.models import models
 from espalier.corpora.readers import READERS
 from espalier.frames.forms import NAMES, form_of
+from espalier.frames.tune_names import tune_name
 from espalier.inference.folder import read_system
 from espalier.inference.registry import services_of
 from espalier.inference.released import released
+from espalier.inference.writer import InferenceWarning
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import read_json
 from espalier.io.registry import imported
@@ -118,8 +121,10 @@ def _variants(name: str) -> Iterator[Row]:
     folder = models().books()
     if folder is None:
         raise ArtifactError("no book of tunes", where="data/raw/forms/couyun", remedy=REMEDY)
-    book = TuneBook(folder)
+    book, name = TuneBook(folder), tune_name(name)
     default = book.variant(name)
+    if not book.opening(default):
+        warnings.warn(f"first sentences are not at hand; {REMEDY}", InferenceWarning, stacklevel=2)
     for variant in book.called(name):
         yield {
             "variant": f"{variant.tune} {variant.number}{'*' * (variant == default)}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,6 +50,12 @@ class Table:
         return (
             HAN if any(each.open for each in found) else Characters(frozenset().union(*(each.some for each in found)))
         )
+
+    def alike(self, state: int, characters: Iterable[str]) -> Iterator[set[str]]:
+        found: dict[int | None, set[str]] = {}
+        for character in characters:
+            found.setdefault(self.step(state, character), set()).add(character)
+        yield from found.values()
 
     def accepts(self, state: int) -> bool:
         return state in self.final

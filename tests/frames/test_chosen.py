@@ -160,3 +160,15 @@ def test_words_that_must_occur_have_a_small_grammar_only_where_parts_have_names(
     assert len(frame.grammar("lark").text) < 400_000
     with pytest.raises(ConfigError, match="more than 1,000,000 characters; write it as lark or gbnf"):
         frame.grammar("regex")
+
+
+def test_a_grammar_that_is_too_large_is_refused_without_following_each_character(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frame, steps = Format("9。" * 6) & Rhyme("A" * 6) & Words("明月", "江", "春风"), list[str]()
+    step = PlaceAutomaton.step
+    monkeypatch.setattr(PlaceAutomaton, "step", lambda self, state, each: steps.append(each) or step(self, state, each))
+    monkeypatch.setattr("espalier.frames.grammars.FOLLOWED", 20_000)
+    with pytest.raises(ConfigError, match="grammar: it has too many choices"):
+        frame.grammar("lark")
+    assert len(steps) < 2_000

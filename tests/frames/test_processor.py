@@ -148,6 +148,82 @@ def test_a_longer_prompt_is_no_continuation_of_a_text(tokenizer: PreTrainedToken
     assert torch.equal(processor(torch.zeros(1, 9, dtype=torch.long), scores), first)
 
 
+def test_a_prompt_with_one_more_token_is_no_continuation_of_the_text_before(
+    tokenizer: PreTrainedTokenizerFast, model: GPT2LMHeadModel
+) -> None:
+    """The new token may begin the frame, and the text before began with it or with another one."""
+    processor = FrameProcessor(VERSE, tokenizer, 40)
+    for search in ({"do_sample": True}, {"num_beams": 3}):
+        for prompt in ("ab", "ab春江", "ab春江花", "ab春江", "ab"):
+            given = tokenizer([prompt], return_tensors="pt")
+            torch.manual_seed(0)
+            [made] = model.generate(**given, logits_processor=[processor], max_new_tokens=40, **search)
+            assert VERSE.keeps(processor.text(made[given.input_ids.shape[1] :].tolist()))
+
+
+def test_a_text_that_is_cut_off_goes_on_where_it_stopped_and_after_reset_anew(
+    tokenizer: PreTrainedTokenizerFast, model: GPT2LMHeadModel
+) -> None:
+    processor, given = FrameProcessor(VERSE, tokenizer), tokenizer(["ab"], return_tensors="pt")
+    search = {"logits_processor": [processor], "do_sample": True}
+    cut = model.generate(**given, **search, max_new_tokens=2)
+    whole = model.generate(input_ids=cut, attention_mask=torch.ones_like(cut), **search, max_new_tokens=40)
+    assert VERSE.keeps(processor.text(whole[0, given.input_ids.shape[1] :].tolist()))
+    cut = model.generate(**given, **search, max_new_tokens=2)
+    processor.reset()
+    whole = model.generate(input_ids=cut, attention_mask=torch.ones_like(cut), **search, max_new_tokens=40)
+    assert VERSE.keeps(processor.text(whole[0, cut.shape[1] :].tolist()))
+
+
+def test_ids_that_go_back_in_a_text_that_cannot_have_ended_are_refused(tokenizer: PreTrainedTokenizerFast) -> None:
+    processor, scores = FrameProcessor(VERSE, tokenizer), torch.zeros(1, len(tokenizer))
+    begun = torch.zeros(1, 2, dtype=torch.long)
+    river, flower = (processor.tokens.spelled.index(each.encode()) for each in ("春江", "花"))
+    for ids in ([], [river], [river, flower]):
+        processor(torch.cat([begun, torch.tensor([ids], dtype=torch.long)], dim=1), scores)
+    with pytest.raises(
+        ConfigError, match=r"^processor: the ids are neither .*; call reset\(\) before a generate after"
+    ):
+        processor(torch.cat([begun, torch.tensor([[river]])], dim=1), scores)
+    processor.reset()
+    first = processor(begun, scores)
+    processor.reset()
+    assert torch.equal(processor(torch.cat([begun, torch.tensor([[river]])], dim=1), scores), first)
+
+
+def test_two_texts_at_the_same_time_are_refused(tokenizer: PreTrainedTokenizerFast) -> None:
+    processor, scores = FrameProcessor(VERSE, tokenizer), torch.zeros(1, len(tokenizer))
+    processor(torch.zeros(1, 2, dtype=torch.long), scores)
+    processor(torch.ones(1, 2, dtype=torch.long), scores)
+    with pytest.raises(ConfigError, match="use a processor for one generate at a time"):
+        processor(torch.tensor([[0, 0, tokenizer.encode("春江")[0]]]), scores)
+
+
+def test_a_complete_text_ends_although_generate_asks_for_more_tokens(
+    tokenizer: PreTrainedTokenizerFast, model: GPT2LMHeadModel
+) -> None:
+    given = tokenizer(["ab", "abcd "], return_tensors="pt", padding=True)
+    for search in ({"do_sample": True}, {"num_beams": 2}):
+        processor = FrameProcessor(VERSE, tokenizer, 40)
+        made = model.generate(**given, logits_processor=[processor], max_new_tokens=40, min_new_tokens=39, **search)
+        assert all(VERSE.keeps(processor.text(row)) for row in made[:, given.input_ids.shape[1] :].tolist())
+
+
+@pytest.mark.parametrize("search", [{"do_sample": True}, {"num_beams": 2}], ids=["sampling", "beam search"])
+def test_a_row_for_which_others_forbid_all_tokens_ends_at_once_with_a_warning(
+    tokenizer: PreTrainedTokenizerFast, model: GPT2LMHeadModel, search: dict[str, Any]
+) -> None:
+    """The only mark that the fifth place may have is forbidden."""
+    given, processor = tokenizer(["ab"], return_tensors="pt"), FrameProcessor(VERSE, tokenizer, 40)
+    commas = [
+        [number] for number, spelled in enumerate(processor.tokens.spelled) if "，".encode()[0] in (spelled or b"")
+    ]
+    with pytest.warns(UserWarning, match="row 1 ends before the frame does, .* such as no_repeat_ngram_size"):
+        made = model.generate(**given, logits_processor=[processor], max_new_tokens=40, bad_words_ids=commas, **search)
+    text = processor.text(made[0, given.input_ids.shape[1] :].tolist())
+    assert len(text) <= 5 and made.shape[1] < given.input_ids.shape[1] + 40
+
+
 def test_a_row_that_left_the_frame_ends(tokenizer: PreTrainedTokenizerFast) -> None:
     processor = FrameProcessor(VERSE, tokenizer)
     assert (~processor.mask((5, 5), len(tokenizer))).nonzero().tolist() == [[1]]

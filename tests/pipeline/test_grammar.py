@@ -11,18 +11,21 @@ from typing import Any
 import pytest
 from small_params import empty, write
 
+from espalier.cli.grammar import NO_GRAMMAR
 from tests.frames.scores import score, sung, write_mxl
 from tests.frames.test_check import TUNES
 from tests.verse.couyun import write_couyun
 
 FORMAT = ("--format", "3，3。", "--rhyme", "A")
+#: Its second sentence is the first again.
+REPEATED = ("2。2。2。", "中平中平中平", [[1, 3, 5]], ["中平韵。", "中平叠。", "中平韵。"], "江风。江风。山中。")
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     write(folder, empty())
-    write_couyun(folder / "data/raw/forms/couyun", tunes=TUNES)
+    write_couyun(folder / "data/raw/forms/couyun", tunes={**TUNES, ("叠灯词",): [REPEATED]})
     return folder
 
 
@@ -60,10 +63,12 @@ def test_the_grammar_of_a_melody_has_a_character_for_each_syllable(project: Path
         ((), "no rule is given; give one of: --format, --rhyme,"),
         ((*FORMAT, "--notation", "ebnf"), "--notation: unknown notation 'ebnf'; allowed: gbnf, lark, regex"),
         (("--tune", "灯词", "--group", "9平"), "--group: unknown rhyme group '9平'; allowed: 15入, 1仄"),
-        (("--template", "(S (NP) (VP))"), "--template: only a parser sees trees"),
         (("--tune", "无名"), "--tune: no tune '无名' in the book"),
         ((*FORMAT, "--alternatives", "14"), "--alternatives: 14 alternatives; give a number from 1 to 13"),
         ((*FORMAT, "--repeated", "明"), "--repeated: 1 words where 0 are repeated"),
+        (("--tune", "叠灯词", "--repeated", "ab"), "--repeated: 'a' is no Chinese character; repeat another word"),
+        (("--tune", "叠灯词", "--repeated", "江笑"), "--repeated: '笑' does not suit the places of letter A in any"),
+        (("--form", "haiku"), "grammar: the words of the dictionary are too many"),
         ((*FORMAT, "--word", "春风", "--word", "秋月江山"), "--word: "),
     ],
 )
@@ -74,3 +79,9 @@ def test_a_mistake_is_one_line_that_names_the_option(
     assert answer.status == 1 and not answer.out
     assert answer.err.startswith(f"espalier: {message}"), answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_rules_of_which_there_is_no_grammar_are_no_options(project: Path, cli: Callable[..., Any]) -> None:
+    help_ = cli(project, "grammar", "--help").out
+    assert "--tones" in help_ and "most Song ci follow" in " ".join(help_.split())
+    assert not any(f"--{rule} " in help_ for rule in NO_GRAMMAR)

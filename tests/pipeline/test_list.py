@@ -14,6 +14,7 @@ from small_params import empty, write
 
 from espalier.cli.streams import QUIET
 from espalier.corpora.readers import READERS
+from espalier.verse.tune_book import without_words
 from espalier.verse.tunes import tunes
 from pipeline.commands.list_entries import KINDS
 from tests.verse.couyun import write_couyun
@@ -146,7 +147,18 @@ def test_the_variants_of_a_tune_are_listed_with_the_one_that_is_meant(tmp_path: 
     rows = [line.split("\t") for line in cli(tmp_path, "list", "tunes", "江神子").out.splitlines()]
     assert [row[0] for row in rows] == ["江城子 1", "江城子 2", "江城子 3", "江城子 4", "江城子 5*"]
     assert rows[-1][1:] == ["4。", "A", "中平中平", "0", "169", "字字字字。"]
+    assert cli(tmp_path, "list", "tunes", "村意远").out == cli(tmp_path, "list", "tunes", "江城子").out  # another name
     assert "models are not listed by name" in cli(tmp_path, "list", "models", "x").err
+
+
+def test_books_without_words_leave_the_first_sentences_empty_with_one_note(tmp_path: Path, cli: Cli) -> None:
+    write(tmp_path, empty())
+    folder = write_couyun(tmp_path / "data/raw/forms/couyun", tunes={("江城子",): [("2。", "中平", [[1]])] * 2})
+    form = folder / "couyun/ci_pu/ci_list/cipai_0.json"
+    form.write_bytes(without_words(form))
+    answer = cli(tmp_path, "list", "tunes", "江城子", "--json")
+    assert [row["opens"] for row in rows(answer)] == ["", ""]
+    assert answer.err.count("note: first sentences are not at hand; run dvc") == 1
 
 
 def test_forms_are_listed_with_their_lines_and_rhymes(tmp_path: Path, cli: Cli) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from espalier.cli.models import models
 from espalier.cli.requests import are_all
+from espalier.frames.tune_names import tune_name
 from espalier.inference.requests import VerseRequest
 from espalier.verse.ci_books import open_books
 from espalier.verse.tunes import tunes
@@ -22,7 +23,7 @@ def books_for(requests: Sequence[VerseRequest], options: Mapping[str, Any]) -> d
     """
     other_book = options.get("book", "mandarin") != "mandarin"
     by_variant = other_book or "tone" in options or any(request.variant is not None for request in requests)
-    named = {request.tune for request in requests if request.tune and request.format is None}
+    named = {tune_name(request.tune) for request in requests if request.tune and request.format is None}
     needed = other_book or (named and by_variant) or named - tunes().keys() or not are_all(requests)
     if not needed or (folder := models().books()) is None:
         return {}

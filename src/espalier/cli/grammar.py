@@ -20,6 +20,9 @@ from espalier.io.terminal import json_line
 if TYPE_CHECKING:
     from espalier.frames.judge import Grammar as Written
 
+#: Rules of which there is no grammar: of English lines, and of trees.
+NO_GRAMMAR = ("syllables", "meter", "template")
+
 
 class Grammar(Command):
     """Write a grammar of the texts that keep a tune, a format or a melody, for a server of another model.
@@ -29,8 +32,8 @@ class Grammar(Command):
     own words of it, and given words where a tune repeats words. All its texts keep the rules.
     """
 
-    service, request, options = "grammar", asked.CheckRequest, asked.GrammarOptions
-    without = ("text", "name", "marks", "model", "language", "file")
+    service, request, options = "grammar", asked.GrammarRequest, asked.GrammarOptions
+    without = ("text", "marks", *NO_GRAMMAR, "model", "language", "file")
     more = (BOOKS, *MELODY)
 
     def run(self) -> None:

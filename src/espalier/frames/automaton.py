@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol, TypeVar, runtime_checkable
@@ -90,4 +90,8 @@ class PlacedAutomaton(Automaton[State_], Protocol[State_]):
 
     def ahead(self, state: State_) -> Characters:
         """A set that has all characters that may come after the next one; it may have more."""
+        ...
+
+    def alike(self, state: State_, characters: Iterable[str]) -> Iterator[set[str]]:
+        """Some of the allowed characters, in sets each of which leads to one state."""
         ...

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
+from espalier.frames.automaton import OPEN
 from espalier.frames.plan import Letter, Plan
 from espalier.io.errors import ConfigError
 
@@ -81,6 +82,8 @@ def chosen(
     if repeated and len(repeated) != len(sources):
         what, remedy = f"{len(repeated)} words where {len(sources)} are repeated", "one for each"
         raise ConfigError(what, where="repeated", remedy=remedy)
+    if foreign := next((word for word in repeated if not OPEN["han"].match(word)), None):
+        raise ConfigError(f"'{foreign}' is no Chinese character", where="repeated", remedy="repeat another word")
     wanted = dict(zip(sources, repeated, strict=False)) if repeated else dict.fromkeys(sources, "")
     given, found = dict[int, str](), dict[str, str]()
     for number, name in enumerate(names):
@@ -94,6 +97,11 @@ def chosen(
             keys = [key for key in keys if key not in spent.get(name, ())]
         shares = next(filter(None, (_shares(plan, letter, key, wanted) for key in keys)), None)
         if shares is None:
+            own_words = "".join(wanted.get(place, "") for place in letter.places)
+            if own_words and any(_shares(plan, letter, key, dict.fromkeys(wanted, "")) for key in keys):
+                group = f"group {keys[0]}" if number < len(groups) else "any rhyme group"
+                what = f"'{own_words}' does not suit the places of letter {name} in {group}"
+                raise ConfigError(what, where="repeated", remedy="repeat another word, or choose another group")
             what = f"no {len(letter.places)} different words of {keys[0]}" if number < len(groups) else "no words"
             raise ConfigError(f"{what} suit the places of letter {name}", where="group", remedy="choose another group")
         found[name], own = shares

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from espalier.frames import judge
 from espalier.frames.melody import By, read_melody
+from espalier.frames.tune_names import tune_name
 from espalier.io.calls import checked_call
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
@@ -288,7 +289,7 @@ class Tune(Rule):
     Level and oblique words never rhyme with each other, except where the tune turns its rhyme.
 
     Args:
-        tune: any of its names.
+        tune: any of its names (`espalier.frames.tune_names`).
         variant: its variant in the Qinding cipu, from 1. By default, `check` finds the one that fits best, and
             `automaton` takes the one that most Song ci follow.
         tone: whether all places must have their tones, not only the rhymes.
@@ -301,6 +302,10 @@ class Tune(Rule):
     tone: bool | None = None
     marks: bool | None = None
     rare: bool | None = None
+
+    def said(self) -> dict[str, Any]:
+        """What the rule says, with the tune's name in the book."""
+        return super().said() | {"tune": tune_name(self.tune)}
 
 
 @checked_call

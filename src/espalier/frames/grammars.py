@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
-from espalier.frames.automaton import Automaton, Characters, PlacedAutomaton, State
+from espalier.frames.automaton import OPEN, Automaton, Characters, PlacedAutomaton, State
 from espalier.frames.points import points_of
 from espalier.io.errors import ConfigError
 
@@ -24,7 +24,7 @@ Notation = Literal["lark", "gbnf", "regex"]
 NOTATIONS: Final[tuple[Notation, ...]] = get_args(Notation)
 #: The most states of an automaton that has a grammar, and the most characters of a grammar.
 STATES, LENGTH = 20_000, 1_000_000
-#: The most characters that are followed from the states of an automaton.
+#: The most characters with which the states of an automaton go on.
 FOLLOWED: Final = 3_000_000
 
 #: The state behind the end of each text.
@@ -102,6 +102,7 @@ def _explored(automaton: Automaton[Any], named: frozenset[str]) -> tuple[Graph, 
     """The graph, if the rules name no other characters than these, and those that they name."""
     arcs, found, left = dict[State, Mapping[State, Characters]](), set[str](), [automaton.start]
     final, followed = set[State](), 0
+    of_class = {name: {each for each in named if kind.fullmatch(each)} for name, kind in OPEN.items()}
     while left:
         if (state := left.pop()) in arcs:
             continue
@@ -118,10 +119,11 @@ def _explored(automaton: Automaton[Any], named: frozenset[str]) -> tuple[Graph, 
             left.append(after)
             continue
         by_after = defaultdict[State, set[str]](set)
-        each_alone = {*allowed.some, *(each for each in named if each in allowed)}
-        followed += len(each_alone)
-        for character in each_alone:
-            by_after[automaton.step(state, character)].add(character)
+        of_named = of_class[allowed.open] - allowed.without if allowed.open else set[str]()
+        some = allowed.some | of_named
+        followed += len(some)
+        for alike in automaton.alike(state, some) if isinstance(automaton, PlacedAutomaton) else map(set, some):
+            by_after[automaton.step(state, next(iter(alike)))] |= alike
         rest = Characters(open=allowed.open, without=named | allowed.without)
         others = {automaton.step(state, chr(each)) for each in points_of(rest)[:2]}  # two, to notice one that is kept
         if len(others) > 1:
@@ -129,7 +131,7 @@ def _explored(automaton: Automaton[Any], named: frozenset[str]) -> tuple[Graph, 
         sets = {after: Characters(frozenset(some)) for after, some in by_after.items()}
         for after in others:
             own = by_after.get(after, set())
-            without = {*allowed.without, *(each for each in named if each in allowed and each not in own)}
+            without = allowed.without | (of_named | (named & allowed.some)) - own
             sets[after] = Characters(frozenset(own), allowed.open, frozenset(without))
         arcs[state] = sets
         left += sets

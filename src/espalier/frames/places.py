@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -88,6 +88,17 @@ class PlaceAutomaton:
         if state.place + 1 >= len(self.plan.places):
             return Characters()
         return self._fixed[state.place + 1] or HAN
+
+    def alike(self, state: Prefix, characters: Iterable[str]) -> Iterator[set[str]]:
+        """Characters in sets: those that neither rhyme, nor are repeated, nor belong to a word to come are together."""
+        place = None if self.accepts(state) else self.plan.places[state.place]
+        if place is None or (place.letter and not place.given) or state.place in self._last:
+            yield from ({character} for character in characters)
+            return
+        special = {character for word in state.wanted.words for character in word}
+        yield from ({character} for character in special.intersection(characters))
+        if others := {*characters} - special:
+            yield others
 
     def accepts(self, state: Prefix) -> bool:
         """Whether the text is complete."""

@@ -114,6 +114,14 @@ class CheckRequest:
 
 @checked_call
 @dataclass(frozen=True)
+class GrammarRequest(CheckRequest):
+    """The rules of a grammar: those of `CheckRequest`."""
+
+    tune: Annotated[str | None, Option("A tune; of its variants, the one that most Song ci follow is taken.")] = None
+
+
+@checked_call
+@dataclass(frozen=True)
 class PairRequest:
     """A text to paraphrase, and optionally its own template."""
 

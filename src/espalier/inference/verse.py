@@ -14,6 +14,7 @@ from espalier.datasets.verse.encode import title_of
 from espalier.datasets.verse.frames import Frame, frame_of
 from espalier.datasets.vocabulary import UNK
 from espalier.frames.script import NOTE, read_as
+from espalier.frames.tune_names import tune_name
 from espalier.inference.requests import VerseOptions, VerseRequest
 from espalier.inference.results import Poem
 from espalier.inference.sampling import SamplingWriter
@@ -126,7 +127,8 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             return read_as(text, lambda character: vocabulary.id_of(character) != UNK) if text else text
 
         tune = simple(request.tune)
-        known = tune is None or tune in tunes() or ((book := self._tune_book) and tune in book)
+        named = tune_name(tune) if tune else tune
+        known = named is None or named in tunes() or ((book := self._tune_book) and named in book)
         return replace(
             request,
             format=simple(request.format),
@@ -193,6 +195,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         Raises:
             ConfigError: no tune has this name, the tune has no such variant, or the book of tunes is not given.
         """
+        name = tune_name(name)
         catalogued = number is None and not self.tone and self.book == "mandarin"
         if catalogued and name in tunes():
             return tune(name)

@@ -24,6 +24,7 @@ from typing_extensions import TypedDict
 
 from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.validation import first_mistake
+from espalier.text.language import HAN
 from espalier.verse.books import REMEDY, source_bytes, source_of
 from espalier.verse.copies import copies_of
 from espalier.verse.stanzas import first_stanza
@@ -134,10 +135,10 @@ class TuneBook:
         return 0
 
     def opening(self, variant: Variant) -> str:
-        """The first sentence of the book's example of a variant, or letters for its words (`without_words`)."""
+        """The first sentence of the book's example of a variant; "" in an archive, which lacks it (`without_words`)."""
         forms: list[_Form] = _parsed(self._file(variant.tune), _FORM_LIST)
         sentence, mark, _ = forms[variant.number - 1]["origin"].partition("。")
-        return sentence + mark
+        return sentence + mark if re.search(f"[{HAN}]", sentence) else ""
 
     def fitting(self, tune: str, text: str) -> tuple[Variant, ...]:
         """The variants of a tune with the sentence lengths of a poem; none if the tune is unknown."""
