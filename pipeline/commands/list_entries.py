@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from espalier.cli.models import models
 from espalier.corpora.readers import READERS
-from espalier.frames.forms import NAMES, form_of
+from espalier.frames.forms import ALSO, NAMES, form_of
 from espalier.frames.tune_names import tune_name
 from espalier.inference.folder import read_system
 from espalier.inference.registry import services_of
@@ -25,6 +25,7 @@ from espalier.io.registry import imported
 from espalier.io.terminal import json_line, printable
 from espalier.io.validation import options_of
 from espalier.verse.books import REMEDY
+from espalier.verse.grammar import parse_format
 from espalier.verse.tune_book import TuneBook
 from espalier.verse.tunes import tunes
 from pipeline import layout
@@ -109,11 +110,17 @@ def _tunes(params: Params) -> Iterator[Row]:
 
 
 def _forms(params: Params) -> Iterator[Row]:
-    """The forms that `espalier check --form` knows."""
+    """The forms that `espalier check --form` knows, by the first of their kinds, with their other names."""
     for name in NAMES:
         first = form_of(name)[0]
-        lines = first.get("format") or first.get("syllables") or first["meter"]
-        yield {"form": name, "pattern": lines, "rhyme": first.get("rhyme", ""), "kinds": len(form_of(name))}
+        lines = first.get("syllables") or first.get("meter") or str(parse_format(first["format"], "zh"))
+        yield {
+            "form": name,
+            "pattern": lines,
+            "rhyme": first.get("rhyme", ""),
+            "kinds": len(form_of(name)),
+            "also": ", ".join(other for other, form in ALSO.items() if form == name),
+        }
 
 
 def _variants(name: str) -> Iterator[Row]:

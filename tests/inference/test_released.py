@@ -14,8 +14,9 @@ import pytest
 import espalier
 from espalier.cli.command import Command
 from espalier.cli.commands import COMMANDS
+from espalier.cli.forms import as_format
 from espalier.cli.models import Models
-from espalier.frames import Form
+from espalier.frames import Acrostic, Form
 from espalier.inference import released
 from espalier.inference.folder import CHECKSUMS, SYSTEM, read_system, verify_checksums
 from espalier.inference.registry import SERVICES, services_of
@@ -105,6 +106,43 @@ def test_songci_writes_shi_that_keep_their_form() -> None:
     poems = model.generate([VerseRequest("7,7。7,7。", rhyme="AA", tones=tones)], book="pingshui", tone=True, n=3)
     books = open_books(ROOT / "released/songci/books.zip")
     assert all(Form("七言绝句").check(poem.text.replace("\n", ""), books).kept for poem in poems)
+
+
+@pytest.mark.parametrize("opening", range(1, 5))
+def test_songci_writes_each_opening_of_a_form_by_its_name(opening: int) -> None:
+    said = as_format({"form": "五绝", "opening": opening, "acrostic": "江月"})
+    request = VerseRequest(said["format"], rhyme=said["rhyme"], tones=said["tones"], acrostic="江月")
+    (poem,) = espalier.load(ROOT / "released/songci", device="cpu").generate([request], book=said["book"], tone=True)
+    books = open_books(ROOT / "released/songci/books.zip")
+    assert (Form("五绝", opening, marks=True) & Acrostic("江月")).check(poem.text, books).kept
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"form": "haiku"}, r"--form: haiku is a form that models of ours do not write; Form\('haiku'\)\.processor"),
+        ({"form": "sestina"}, "--form: unknown form 'sestina'; allowed: 七言律诗"),
+        ({"form": "五绝", "rhyme": "AA"}, "--form: a form beside --rhyme"),
+        ({"form": "五绝", "book": "cilin"}, "--form: a form beside --book"),
+        ({"form": "五绝", "opening": 5}, "--opening: no opening 5 of 五绝"),
+        ({"form": None, "opening": 1}, "--opening: there is no form"),
+    ],
+)
+def test_a_form_that_is_not_written_is_one_line(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        as_format(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Haiku", "haiku is a form that models of ours do not write"),
+        ("七絕", "`espalier generate --form 七言绝句` writes it"),
+    ],
+)
+def test_the_name_of_a_form_in_place_of_a_format_says_what_writes_it(name: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        espalier.load(ROOT / "released/songci", device="cpu").generate([name])
 
 
 def test_the_books_of_songci_are_whole_and_say_their_licence() -> None:

@@ -77,6 +77,13 @@ def test_bad_input_is_one_line(project: Path, cli: Callable[..., Any], command: 
     assert answer.status == 1 and answer.err.count("\n") == 1 and message in answer.err
 
 
+def test_an_opening_of_a_form_is_chosen_and_marks_count_on_request(project: Path, cli: Callable[..., Any]) -> None:
+    form = ("check", "洞照东东洞，东东洞照空。洞东东照洞，东洞洞东风！", "--form", "五絕")
+    assert [cli(project, *form, "--opening", number).status for number in "12"] == [0, 1]
+    assert cli(project, *form).status == 0 and "'！' (marks): 。" in cli(project, *form, "--marks").out
+    assert "--opening: no opening 5 of 五絕; there are 4" in cli(project, *form, "--opening", "5").err
+
+
 def test_without_books_it_is_said_what_to_do(tmp_path: Path, cli: Callable[..., Any]) -> None:
     write(tmp_path, empty())
     answer = cli(tmp_path, "check", POEM, "--tune", "卜算子")

@@ -45,6 +45,12 @@ def test_a_text_may_choose_between_groups_that_the_note_names(project: Path, cli
     assert re.match(r"start: HEAD \(FIRST1 REST1 \| FIRST2 REST2 \| FIRST3 REST3\)\nHEAD: ", answer.out)
 
 
+def test_a_form_is_printed_with_the_opening_that_is_asked_for(project: Path, cli: Callable[..., Any]) -> None:
+    command = ("grammar", "--form", "五绝", "--notation", "regex", "--quiet")
+    first, third = (re.sub(r"\[[^]]*\]", "x", cli(project, *command, *more).out) for more in ((), ("--opening", "3")))
+    assert first != third and re.sub(r"[^，。]", "", third) == "，。，。"
+
+
 def test_the_answer_as_json_has_the_choices(project: Path, cli: Callable[..., Any]) -> None:
     found = json.loads(cli(project, "grammar", "--tune", "灯词", "--group", "8平", "--notation", "gbnf", "--json").out)
     assert found["groups"] == {"A": "8平"} and found["repeated"] == "" and found["text"].startswith("root ::= ")

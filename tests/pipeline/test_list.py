@@ -164,5 +164,7 @@ def test_books_without_words_leave_the_first_sentences_empty_with_one_note(tmp_p
 def test_forms_are_listed_with_their_lines_and_rhymes(tmp_path: Path, cli: Cli) -> None:
     write(tmp_path, empty())
     forms = {row["form"]: row for row in rows(cli(tmp_path, "list", "forms", "--json"))}
-    assert forms["五言绝句"] == {"form": "五言绝句", "pattern": "5，5。5，5。", "rhyme": "AA", "kinds": 4}
+    assert forms["五言绝句"] == {
+        "form": "五言绝句", "pattern": "5，5。5，5。", "rhyme": "AA", "kinds": 4, "also": "五绝",
+    }  # fmt: skip
     assert forms["haiku"]["pattern"] == "5/7/5" and forms["limerick"]["rhyme"] == "AABBA"

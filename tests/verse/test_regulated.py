@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from espalier.verse.books import Books, read_books
-from espalier.verse.regulated import regulated_forms, regulated_tones
+from espalier.verse.regulated import faults, regulated_forms, regulated_tones, regulated_ways
 from tests.verse.couyun import write_couyun
 
 #: Words of the small book: level, oblique, and one of either tone; 山 is not in it.
@@ -43,6 +43,37 @@ def test_lines_of_seven_alternate_and_couplets_are_tied(form: int) -> None:
     assert all(one != two for one, two in zip(seconds[::2], seconds[1::2], strict=True))  # 对
     assert seconds[1:-1:2] == seconds[2::2]  # 粘
     assert all(line[-1] == "平" for line in lines[1::2])
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("平平平仄平", True),  # the third word is free, since no 孤平 comes of it
+        ("仄平仄仄平", False),  # 孤平
+        ("仄平平仄平", True),  # 孤平拗救
+        ("平仄仄平仄", True),
+        ("平平仄平仄", True),  # 特拗
+        ("仄平仄平仄", False),
+        ("平平仄仄仄", False),
+        ("平仄仄平平", True),
+        ("仄仄平平平", False),  # 三平调
+    ],
+)
+def test_a_line_is_free_where_poets_are_and_nowhere_else(line: str, kept: bool) -> None:
+    tones = [frozenset(sign) for sign in line]
+    every = {way for form in regulated_ways(8, 5) for ways in form for way in ways}
+    assert any(faults(way, tones) == 0 for way in every) == kept
+    longer = [frozenset("平"), frozenset("仄" if line[1] == "平" else "平"), *tones]
+    every = {way for form in regulated_ways(8, 7) for ways in form for way in ways}
+    assert any(faults(way, longer) == 0 for way in every) == kept
+
+
+def test_the_ways_of_poets_are_no_part_of_the_tones_of_a_corpus(books: Books) -> None:
+    """A model that was trained on the records would have to be trained again."""
+    free = [JUEJU[0], "平平平仄平", *JUEJU[2:]]
+    assert (
+        regulated_tones(poem(free), books) == regulated_forms(4, 5)[0] != "".join(w[0] for w in regulated_ways(4, 5)[0])
+    )
 
 
 def test_a_poem_has_the_tones_of_the_form_that_it_follows(books: Books) -> None:

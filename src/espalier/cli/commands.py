@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from espalier.cli.command import Command, parameter
 from espalier.cli.models import absolute, models
@@ -31,6 +32,21 @@ class Generate(Command):
     service, request, options, either = "generate", asked.VerseRequest, asked.VerseOptions, True
     page = "espalier.cli.printers:poem_page"
     line = "one format a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
+    more: ClassVar[Sequence[inspect.Parameter]] = (
+        parameter(
+            "form", str,
+            "A form of regulated verse by its name, such as 七言绝句: its format, tones and rhymes by Pingshui yun.",
+        ),
+        parameter("opening", int, "Which opening of the form, from 1; default: the first that takes the acrostic."),
+    )  # fmt: skip
+
+    def given(self) -> list[asked.VerseRequest]:
+        """The request of the command line. Raises a ConfigError if something contradicts its form."""
+        if self.values.get("form") is not None or self.values.get("opening") is not None:
+            from espalier.cli.forms import as_format
+
+            self.values |= as_format(self.values)
+        return super().given()
 
     def chosen(self, requests: Sequence[asked.VerseRequest]) -> dict[str, Any]:
         """The given options, and the books if they are needed."""
@@ -45,7 +61,7 @@ class Generate(Command):
 class Polish(Generate):
     """Fill the blanks of a template (SongNet, table 6). A line of --file is a template."""
 
-    service, argument, without = "polish", "template", ("variant", "tone", "free")
+    service, argument, without, more = "polish", "template", ("variant", "tone", "free"), ()
     line = "one template a line; after tabs its rhyme letters, tune, variant, tones and acrostic"
 
 

@@ -25,7 +25,7 @@ NO_GRAMMAR = ("syllables", "meter", "template")
 
 
 class Grammar(Command):
-    """Write a grammar of the texts that keep a tune, a format or a melody, for a server of another model.
+    """Write a grammar of the texts that keep a tune, a form, a format or a melody, for a server of another model.
 
     Servers such as vLLM, SGLang and llama.cpp constrain what their models write by it. A grammar remembers no rhyme: it
     has one rhyme group for each letter, which --group chooses, or one of several (--alternatives), each rhyme place its
@@ -58,8 +58,7 @@ class Grammar(Command):
 
         rules = {field.name: self.values.get(field.name) for field, *_ in self.fields}
         of_frame = {name: value for name, value in options.items() if name in ("book", "tone", "rare")}
-        marks = True if rules["tune"] is not None else None
-        said = framed.lined({**rules, **of_frame, "marks": marks}, framed.melody_of(self.values), "zh")
+        said = framed.lined({**rules, **of_frame}, framed.melody_of(self.values), "zh")
         try:
             return framed.written(said, options, framed.books_of(self.values), partial(option_of, self.names))
         except ConfigError as error:

@@ -18,11 +18,11 @@ from espalier.verse.books import REMEDY, Book
 from espalier.verse.ci_books import CiBooks
 from espalier.verse.format import Format
 from espalier.verse.grammar import parse_format
-from espalier.verse.slots import BLANK, BLANKS, RHYME
+from espalier.verse.slots import BLANK, BLANKS, RHYME, shortened
 from espalier.verse.sounds import Sounds
-from espalier.verse.tones import blanks_of
+from espalier.verse.tones import blanks_of, read_tones
 from espalier.verse.tunes import tune, tunes
-from espalier.verse.variants import Variant
+from espalier.verse.variants import EITHER, Variant
 
 Said = Mapping[str, Any]
 #: What is wrong with rules that do not say how many words a text has.
@@ -75,9 +75,11 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
         books.rhyme_books if books else None, bool(said.get("rare")),
     )  # fmt: skip
     if named is not None:
-        rhyme = rhyme or named.rhyme
+        agree("rhyme", rhyme, named.rhyme, f"the tune {said['tune']}")
+        rhyme = named.rhyme
         if variant is not None and sounds.tone:
-            tones = tones or (variant.tones if said.get("tone") else variant.rhyme_tones)
+            at_rhymes = variant.rhyme_tones if book_of(said) != "mandarin" else ""
+            tones = _joined(tones, variant.tones if said.get("tone") else at_rhymes, said["tune"])
     if named is not None and text is not None:
         _require_tune(parse_format(text, "zh"), parse_format(named.pattern, "zh"), said["tune"])
     if text is None:
@@ -94,8 +96,34 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
     if foreign := next((word for word in said.get("words", ()) if not all(map(OPEN["han"].match, word))), None):
         what, remedy = f"'{foreign}' has more than Chinese characters", "give words in Chinese, or an English frame"
         raise ConfigError(what, where="words", remedy=remedy)
-    exact = bool(said.get("marks", "tune" not in said))
-    return plan_of(format_, sounds, said.get("words", ()), exact=exact)
+    return plan_of(format_, sounds, said.get("words", ()), exact=said.get("marks", True))
+
+
+def agree(name: str, given: str | None, own: str | None, of: str) -> None:
+    """Raise a ConfigError if a rule says something else than a tune or a form has. Letters of rhymes may differ."""
+    if given is None or own is None or given == own or (name == "rhyme" and _alike(given) == _alike(own)):
+        return
+    what = f"rules contradict each other: {name} is '{shortened(given)}' in Rhyme and '{own}' in {of}"
+    raise ConfigError(what, where=name, remedy="leave out one of them")
+
+
+def _joined(tones: str, of_tune: str, name: str) -> str:
+    """The tones that a rule says and those of a tune, one of which may be empty; a ConfigError if they differ."""
+    signs = read_tones(tones) if tones else ""
+    if not (signs and of_tune) or len(signs) != len(of_tune):  # another number of signs is told of the format
+        return tones or of_tune
+    for place, (sign, own) in enumerate(zip(signs, of_tune, strict=True), start=1):
+        if EITHER not in (sign, own) and sign != own:
+            what = (
+                f"rules contradict each other: the tone of word {place} is {sign} in Tones and {own} in the tune {name}"
+            )
+            raise ConfigError(what, where="tones", remedy="leave out one of them")
+    return "".join(own if sign == EITHER else sign for sign, own in zip(signs, of_tune, strict=True))
+
+
+def _alike(rhyme: str) -> list[int]:
+    """Which units rhyme, whatever letters say so."""
+    return [-1 if letter == "." else rhyme.upper().index(letter) for letter in rhyme.upper()]
 
 
 def _require_tune(format_: Format, of_tune: Format, name: str) -> None:

@@ -293,7 +293,8 @@ class Tune(Rule):
         variant: its variant in the Qinding cipu, from 1. By default, `check` finds the one that fits best, and
             `automaton` takes the one that most Song ci follow.
         tone: whether all places must have their tones, not only the rhymes.
-        marks: whether the marks must be those of the book; else any mark may end a clause.
+        marks: whether the marks must be those of the book; else any mark may end a clause. By default they are not
+            checked, and what is written has them.
     """
 
     tune: str
@@ -341,12 +342,16 @@ class Form(Rule):
     """A form by its name, such as "五言绝句" or "limerick" (`espalier.frames.forms`). It gives the other rules.
 
     Args:
+        form: any of its names.
         opening: which of the kinds of a form, from 1. By default, `check` finds the one that fits best, and `automaton`
-            takes the first.
+            takes the first that goes with the other rules.
+        marks: whether each line of regulated verse must end with its mark, "，" or "。"; else any mark may end it. By
+            default they are not checked, and what is written has them.
     """
 
     form: str
     opening: int | None = None
+    marks: bool | None = None
 
 
 @checked_call

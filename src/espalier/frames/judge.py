@@ -11,10 +11,10 @@ from espalier.frames.automaton import Automaton
 from espalier.frames.check_lines import check_lines
 from espalier.frames.check_places import check_places, second_stanza
 from espalier.frames.check_words import check_words
-from espalier.frames.chosen import alternatives
+from espalier.frames.chosen import Chosen, alternatives
 from espalier.frames.compiled import Said, compiled, needed
-from espalier.frames.forms import form_of
 from espalier.frames.grammars import NOTATIONS, Notation, grammar_of
+from espalier.frames.kinds import by_faults, kinds_of, of_kinds, tone_faults, written_kinds
 from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.lines import lines_of
 from espalier.frames.parallelism import with_parallelism
@@ -35,12 +35,14 @@ TOLD_OF_TUNES: Final = ("rhyme words",)
 
 
 def automaton(said: Said, books: CiBooks | None) -> Automaton[Any]:
-    """The automaton of a frame."""
-    said = kinds_of(said)[0]
-    _require_characters(said)
-    if is_english(said):
-        return LineAutomaton(lines_of(said))
-    return PlaceAutomaton(compiled(_simple(said), books))
+    """The automaton of a frame: of a form, that of the first kind that goes with the other rules."""
+
+    def of_kind(kind: Said) -> Automaton[Any]:
+        _require_characters(kind)
+        return LineAutomaton(lines_of(kind)) if is_english(kind) else PlaceAutomaton(compiled(_simple(kind), books))
+
+    _, found = next(of_kinds(said, written_kinds(said), of_kind))
+    return found
 
 
 @dataclass(frozen=True)
@@ -70,23 +72,27 @@ def grammar(
     """The grammar of a frame."""
     if notation not in NOTATIONS:
         raise ConfigError.unknown("notation", notation, NOTATIONS, where="notation")
-    said = kinds_of(said)[0]
-    _require_characters(said)
-    if is_english(said):
-        what = "the words of the dictionary are too many for a grammar of English lines"
-        raise ConfigError(what, where="grammar", remedy="write them with Frame.processor")
-    chose = alternatives(compiled(_simple(said), books), count, groups, repeated)
+
+    def of_kind(kind: Said) -> tuple[list[Chosen], PlaceAutomaton]:
+        _require_characters(kind)
+        if is_english(kind):
+            what = "the words of the dictionary are too many for a grammar of English lines"
+            raise ConfigError(what, where="grammar", remedy="write them with Frame.processor")
+        chose = alternatives(compiled(_simple(kind), books), count, groups, repeated)
+        return chose, PlaceAutomaton(chose[0].plan)
+
+    _, (chose, first) = next(of_kinds(said, written_kinds(said), of_kind))
     groups_of = {name: tuple(dict.fromkeys(each.groups[name] for each in chose)) for name in chose[0].groups}
-    if len(chose) == 1:
-        text = grammar_of(PlaceAutomaton(chose[0].plan), notation)
-    else:
-        text = grammar_of_any([each.plan for each in chose], notation)
+    plans = [each.plan for each in chose]
+    text = grammar_of(first, notation) if len(plans) == 1 else grammar_of_any(plans, notation)
     return Grammar(text, chose[0].groups, chose[0].repeated, groups_of)
 
 
 def check(said: Said, text: str, books: CiBooks | None, parser: Parser | None = None) -> Report:
     """The report on a text: by its characters, and by its tree if a template is given."""
     others = {name: value for name, value in said.items() if name != "template"}
+    if said.keys() & {"tune", "form"}:  # editions have other marks than the book
+        others = {"marks": False, **others}
     if "template" not in said:
         return _check_characters(others, text, books)
     require_words(text, "one sentence")
@@ -96,31 +102,30 @@ def check(said: Said, text: str, books: CiBooks | None, parser: Parser | None = 
 
 
 def _check_characters(said: Said, text: str, books: CiBooks | None) -> Report:
-    """The report by the kind of a form that fits best. Traditional characters are read as Simplified."""
-    reports = [(kind, _check(kind, text, books)) for kind in kinds_of(said)]
-    kind, report = min(reports, key=lambda pair: (not pair[1].kept, pair[1].faults))
+    """The report by the kind of a form that fits best, its lines in the ways that fit best.
+
+    Of kinds with as many faults, the one with the fewest at the places that are never free is taken, so that the word
+    that is blamed is the one that deviates.
+    """
+    if "form" not in said:
+        return _check(said, text, books)
+    kinds = [by_faults(kind, text, books) for kind in kinds_of(said)]
+    reports = of_kinds(said, kinds, lambda kind: _check(kind, text, books))
+    kind, report = min(
+        reports, key=lambda pair: (not pair[1].kept, pair[1].faults, tone_faults(pair[0], text, books, fixed=True))
+    )
     parallel = kind.get("parallel")
     return with_parallelism(report, compiled(_simple(kind), books), parallel) if parallel else report
 
 
-def kinds_of(said: Said) -> list[Said]:
-    """What the rules say, in each kind of their form.
+def kind_to_write(said: Said, books: CiBooks | None) -> Said:
+    """What the rules of a form of regulated verse say, in its first kind and ways that go with the other rules.
 
     Raises:
-        ConfigError: the form is unknown, has no such kind, or another rule says something else.
+        ConfigError: none does.
     """
-    if "form" not in said:
-        return [said]
-    kinds = form_of(said["form"])
-    number, others = said.get("opening"), {name: said[name] for name in said.keys() - {"form", "opening"}}
-    if number is not None and not 1 <= number <= len(kinds):
-        remedy = f"there are {len(kinds)}, from 1"
-        raise ConfigError(f"no opening {number} of {said['form']}", where="opening", remedy=remedy)
-    if twice := next((name for name in ("format", "tones", "tune", "syllables", "meter") if name in others), None):
-        what = f"rules contradict each other: {twice} beside the form {said['form']}"
-        raise ConfigError(what, where=twice, remedy="leave out one of them")
-    chosen = kinds if number is None else [kinds[number - 1]]
-    return [{**kind, **({"rhymes": True} if "rhyme" in kind else {}), **others} for kind in chosen]
+    kind, _ = next(of_kinds(said, written_kinds(said), lambda kind: PlaceAutomaton(compiled(_simple(kind), books))))
+    return kind
 
 
 def _check(said: Said, text: str, books: CiBooks | None) -> Report:

@@ -96,7 +96,9 @@ class CheckRequest:
     ] = None
     words: Annotated[tuple[str, ...] | None, Option("A word that must occur; repeat it for more.")] = None
     form: Annotated[str | None, Option("A form by its name; `espalier list forms` lists them.")] = None
-    opening: Annotated[int | None, Option("The kind of the form, counted from 1; default: the one that fits.")] = None
+    opening: Annotated[
+        int | None, Option("Which opening of a form of regulated verse, from 1; default: one that fits.")
+    ] = None
     syllables: Annotated[str | None, Option("The syllables of each line, in English: 5/7/5")] = None
     meter: Annotated[
         str | None, Option("The meter of each line, in English: 'iambic pentameter', or one for each line with /.")
@@ -249,7 +251,7 @@ class CheckOptions(Options):
         Option("The rhyme book: mandarin, cilin or pingshui; default: cilin for a tune, else mandarin."),
     ] = None
     tone: Annotated[bool, Option("The tones of the tune count at all places, not only at its rhymes.")] = False
-    marks: Annotated[bool, Option("The marks of the tune count too; a format's always do.")] = False
+    marks: Annotated[bool, Option("The marks of the tune or form count too; a format's always do.")] = False
     rare: Annotated[bool, Option("Rare readings of Mandarin count.")] = False
 
 

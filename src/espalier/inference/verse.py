@@ -13,6 +13,7 @@ from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.encode import title_of
 from espalier.datasets.verse.frames import Frame, frame_of
 from espalier.datasets.vocabulary import UNK
+from espalier.frames.forms import no_format
 from espalier.frames.script import NOTE, read_as
 from espalier.frames.tune_names import tune_name
 from espalier.inference.requests import VerseOptions, VerseRequest
@@ -179,6 +180,8 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             text = blanks_of(tones)
         if text is None:
             raise ConfigError("no format is given", where="format", remedy="give one, or a tune or tones")
+        if error := no_format(text):
+            raise error
         if request.tones and not self.tone:
             raise ConfigError("tones are given, but tone is off", where="tones", remedy="set tone as well")
         if self.tone and not tones:
