@@ -186,8 +186,8 @@ def _elsewhere(paper: str, params: Params, here: Sequence[RunResult]) -> list[Ru
 
 
 def _ids_of_rows(run: RunResult, results: Sequence[RunResult]) -> frozenset[str]:
-    """The ids of the first row without a model of the run's dataset that has as many records; empty for none."""
-    rows = (row for row in results if row.row and row.dataset == run.dataset)
+    """The known ids of a row without a model of the run's dataset that has as many records; empty for none."""
+    rows = (row for row in results if row.row and row.ids and row.dataset == run.dataset)
     return next((row.ids for row in rows if _records(row) == _records(run)), frozenset())
 
 
