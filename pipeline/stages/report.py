@@ -186,13 +186,20 @@ def _elsewhere(paper: str, params: Params, here: Sequence[RunResult]) -> list[Ru
 
 
 def _ids_of_rows(run: RunResult, results: Sequence[RunResult]) -> frozenset[str]:
-    """The known ids of a row without a model of the run's dataset that has as many records; empty for none."""
+    """The ids of a row without a model of the run's dataset with the same hash of ids; empty for none.
+
+    Details of an earlier version have no hash: then a row of the same split with as many records is taken.
+    """
     rows = (row for row in results if row.row and row.ids and row.dataset == run.dataset)
-    return next((row.ids for row in rows if _records(row) == _records(run)), frozenset())
+    return next((row.ids for row in rows if _same_texts(row.metrics, run.metrics)), frozenset())
 
 
-def _records(result: RunResult) -> int | None:
-    return result.metrics.get("counts", {}).get("records")
+def _same_texts(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two details are of the same texts."""
+    if "ids" in one and "ids" in other:
+        return bool(one["ids"] == other["ids"])
+    first, second = ((each["settings"].get("split"), each.get("counts", {}).get("records")) for each in (one, other))
+    return first == second
 
 
 def _earlier(paper: str, printed: Printed, results: Sequence[RunResult]) -> list[Ordering]:

@@ -101,18 +101,6 @@ def test_the_paper_s_protocol_is_sacrebleu_s_and_its_weighted_difference() -> No
         )
 
 
-def test_the_paper_s_rouge_without_latin_letters_has_a_reason_and_with_some_is_that_of_the_others() -> None:
-    chinese = ["你 好 吗", "天 气 好"]
-    whole = Pairs(chinese, chinese, chinese)
-    found = family_scores(protocol_statistics(whole, whole, pieces=19), seed=1, resamples=0)
-    assert found["paper_rouge_l"].value is None
-    assert found["paper_rouge_l"].undefined == "no reference has a letter from a to z or a digit"
-    assert "paper_rouge_l" not in library_paper(chinese, chinese, chinese, alphas=(0.8,))
-    mixed = [[*side, *chinese] for side in (SOURCES, REFERENCES, HYPOTHESES)]
-    alone, among = (scored(*sides)["paper_rouge_l"] for sides in ((SOURCES, REFERENCES, HYPOTHESES), mixed))
-    assert among == alone == pytest.approx(library_paper(*mixed, alphas=(0.8,))["paper_rouge_l"])
-
-
 def test_the_scores_of_the_parts_are_the_library_s_of_their_pairs_alone() -> None:
     whole, cut = Pairs(SOURCES, REFERENCES, HYPOTHESES), Pairs(SOURCES, REFERENCES, [*HYPOTHESES[:2], "who has"])
     parts = {"unseen": [True, False, True], "joined": [False, False, False]}
@@ -190,5 +178,5 @@ def test_lists_of_different_lengths_are_one_line() -> None:
     for function in (paper_statistics, lambda *sides: released_statistics(*sides, smoothing="nltk_3_4")):
         with pytest.raises(EspalierError, match="1 hypotheses for 2 references"):
             function(["a", "b"], ["a", "b"], ["a"])
-    assert paper_statistics([], [], []).shape == (0, 24)
+    assert paper_statistics([], [], []).shape == (0, 23)
     assert np.array(released_statistics([], [], [], smoothing="nltk_3_4")).shape == (0, 6)

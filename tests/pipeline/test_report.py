@@ -168,7 +168,7 @@ def test_claims_of_the_last_report_are_read_if_their_runs_have_the_same_scores_i
     for records, ids in ((2, frozenset("ab")), (3, frozenset({"abc"}))):
         row = RunResult(
             key="ptb/copy", model="", profile="small", dataset="ptb", row="copy", ids=frozenset("ab"),
-            metrics={"counts": {"records": records}},
+            metrics={"counts": {"records": records}, "settings": {}},
         )  # fmt: skip
         run, *_ = _elsewhere("sat", params, [row])
         assert (run.key, run.dataset, run.ids, run.structures, run.method) == ("sat_a", "ptb", ids, {"pos"}, "beam")

@@ -28,7 +28,7 @@ PRINTED: Final = {"model", "expander", "line"}.union(
 
 
 def request_of(line: str, name: str) -> asked.CheckRequest:
-    """The text of a JSON object and its rules. What another command has printed beside its text is left out.
+    """The text of a JSON object and its rules. Other keys that commands print are left out.
 
     Args:
         name: the name of the line, for errors.

@@ -347,11 +347,13 @@ class Form(Rule):
             takes the first that goes with the other rules.
         marks: whether each line of regulated verse must end with its mark, "，" or "。"; else any mark may end it. By
             default they are not checked, and what is written has them.
+        book: the rhyme book of regulated verse, which is Pingshui; no other agrees with it.
     """
 
     form: str
     opening: int | None = None
     marks: bool | None = None
+    book: str | None = None
 
 
 @checked_call

@@ -19,7 +19,7 @@ def other_names() -> dict[str, str]:
     """The name in the book of tunes by each other name, in Simplified characters."""
     text = resources.files("espalier.verse").joinpath("other_names.yaml").read_text(encoding="utf-8")
     rows: dict[str, list[str]] = yaml.safe_load(text)
-    return {other: name for name, others in rows.items() for other in others}
+    return {read_as(other): name for name, others in rows.items() for other in others}
 
 
 def tune_name(name: str) -> str:

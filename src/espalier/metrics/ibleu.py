@@ -39,7 +39,7 @@ from espalier.metrics.meteor import meteor_statistics
 from espalier.metrics.metric import Aggregate, Metric, ratio, require_lengths, share_of, signature_of
 from espalier.metrics.nltk_bleu import Smoothing, nltk_bleu
 from espalier.metrics.rouge import KEYS as ROUGE
-from espalier.metrics.rouge import NO_TOKENS, countable, library_rouge, longest_common, rouge_statistics
+from espalier.metrics.rouge import library_rouge, longest_common, rouge_statistics
 from espalier.metrics.texts import Pairs
 
 #: The alpha of the released iBLEU.
@@ -53,9 +53,8 @@ _CLEAN_UP: Final = (
 )  # fmt: skip
 
 _RELEASED: Final = ("bleu_2", "bleu_4", "self_bleu", "rouge_l", "meteor")
-#: The columns of `paper_statistics`: BLEU against reference and source, ROUGE-L and whether it counts, METEOR, 1.
-_AGAINST_REFERENCE, _AGAINST_SOURCE = slice(0, 10), slice(10, 20)
-_ROUGE, _ROUGE_COUNT, _METEOR, _COUNT = range(20, 24)
+#: The columns of `paper_statistics`: BLEU against the reference and against the source, ROUGE-L, METEOR, 1.
+_AGAINST_REFERENCE, _AGAINST_SOURCE, _ROUGE, _METEOR, _COUNT = slice(0, 10), slice(10, 20), 20, 21, 22
 _COPIED, _WORDS, _OUTPUTS = range(3)
 
 
@@ -104,9 +103,7 @@ def _rouge_l(reference: Sequence[str], hypothesis: Sequence[str]) -> float:
 def paper_statistics(
     sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], *, wordnet: Path | None = None
 ) -> Array:
-    """(segments, 24): counts of BLEU against references and sources, ROUGE-L and METEOR of each segment, and 1.
-
-    Before METEOR stands 1 if ROUGE counts the segment: if its reference has a letter from a to z or a digit.
+    """(segments, 23): counts of BLEU against references and sources, ROUGE-L and METEOR of each segment, and 1.
 
     Raises:
         EspalierError: lists of different lengths.
@@ -118,7 +115,7 @@ def paper_statistics(
         [
             bleu_statistics(wanted, written),
             bleu_statistics(copied, written),
-            rouge_statistics(references, hypotheses)[:, [ROUGE.index("rouge_l_words"), len(ROUGE)]],
+            rouge_statistics(references, hypotheses)[:, ROUGE.index("rouge_l_words")],
             meteor_statistics(wanted, written, wordnet=wordnet),
         ]
     )
@@ -220,11 +217,8 @@ class Paper(Family[Pairs]):
         def bleu(columns: slice, order: int = 4) -> Aggregate:
             return lambda sums: corpus_bleu(sums[..., columns], order)
 
-        def metric(
-            name: str, aggregate: Aggregate, kind: str, undefined: str = "no segments", **more: object
-        ) -> Metric:
-            signature = signature_of(kind, protocol="paper", cut=cut, **more)
-            return Metric(f"paper_{name}{ending}", aggregate, signature, undefined)
+        def metric(name: str, aggregate: Aggregate, kind: str, **more: object) -> Metric:
+            return Metric(f"paper_{name}{ending}", aggregate, signature_of(kind, protocol="paper", cut=cut, **more))
 
         corpus = {"mean": "corpus", "case": "lower", "tok": "13a", "smooth": "exp", "sacrebleu": version("sacrebleu")}
         reference, source = bleu(_AGAINST_REFERENCE), bleu(_AGAINST_SOURCE)
@@ -236,10 +230,7 @@ class Paper(Family[Pairs]):
                 metric(f"ibleu_{100 * alpha:g}", _weighted(reference, source, alpha), "ibleu", alpha=alpha, **corpus)
                 for alpha in self.alphas
             ),
-            metric(
-                "rouge_l", ratio(_ROUGE, _ROUGE_COUNT, scale=100.0), "rouge", NO_TOKENS,
-                type="L", f="1", mean="macro", stems="no",
-            ),
+            metric("rouge_l", ratio(_ROUGE, _COUNT, scale=100.0), "rouge", type="L", f="1", mean="macro", stems="no"),
             metric(
                 "meteor", ratio(_METEOR, _COUNT, scale=100.0), "meteor", mean="macro", case="lower", tok="13a",
                 synonyms="wordnet" if self.wordnet else "none", nltk=version("nltk"),
@@ -276,10 +267,7 @@ def library_paper(
     alphas: Sequence[float],
     whole: bool = False,
 ) -> dict[str, float]:
-    """The values of the protocol `paper`, except METEOR, by sacreBLEU and rouge-score; empty for no segments.
-
-    ROUGE is left out where it is undefined.
-    """
+    """The values of the protocol `paper`, except METEOR, by sacreBLEU and rouge-score; empty for no segments."""
     if not hypotheses:
         return {}
     library, ending = sacrebleu("13a", lowercase=True), "_whole" if whole else ""
@@ -289,12 +277,12 @@ def library_paper(
         four.counts[:2], four.totals[:2], four.sys_len, four.ref_len, library.smooth_method, max_ngram_order=2
     )
     own = library.corpus_score(written, [copied]).score
-    rouge = library_rouge(*countable(references, hypotheses), keys=("rouge_l_words",)).values()
+    (rouge,) = library_rouge(references, hypotheses, keys=("rouge_l_words",)).values()
     values = {
         "bleu_2": two.score,
         "bleu_4": four.score,
         "self_bleu": own,
         **{f"ibleu_{100 * alpha:g}": alpha * four.score - (1 - alpha) * own for alpha in alphas},
-        **dict(zip(("rouge_l",), rouge, strict=False)),
+        "rouge_l": rouge,
     }
     return {f"paper_{name}{ending}": value for name, value in values.items()}

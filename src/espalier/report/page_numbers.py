@@ -192,14 +192,15 @@ class PageNumbers:
         grid = [["paper", "table", "row", "why it has no score"], ["---"] * 4]
         for name, paper in self.printed.items():
             for table in paper.tables:
-                alone = {
-                    row.label: "no ratings" if table.judged else row.note if not row.runs else _entries(row)
-                    for row in table.rows
-                    if row.printed and (table.judged or not any(self._scored(profile, name, r.run) for r in row.runs))
-                }
-                for why in dict.fromkeys(alone.values() if table.about == "runs" else ()):
-                    labels = ", ".join(label for label in alone if alone[label] == why)
-                    grid.append([paper.paper.name, table.title, labels, why])
+                if table.about != "runs":
+                    continue
+                alone = dict[str, list[str]]()  # the labels of rows by the reason
+                for row in table.rows:
+                    if row.printed and (table.judged or not any(self._scored(profile, name, r.run) for r in row.runs)):
+                        why = "no ratings" if table.judged else _entries(row)
+                        alone.setdefault(why, []).append(row.label)
+                for why, labels in alone.items():
+                    grid.append([paper.paper.name, table.title, ", ".join(labels), why])
         return grid_of(grid)
 
     def training_costs(self, profile: str) -> str:
@@ -359,7 +360,9 @@ def _effect(column: Column, measure: Mapping[str, Any]) -> str:
 
 
 def _entries(row: Row) -> str:
-    """That a printed row has entries, but no scores."""
+    """Why a printed row has no scores: it has entries that were not run, or none."""
+    if not row.runs:
+        return row.note or "not rebuilt"
     return f"entries without scores: {', '.join(f'`{each.run}`' for each in row.runs)}"
 
 

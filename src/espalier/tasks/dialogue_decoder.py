@@ -81,7 +81,8 @@ class DialogueDecoder(Decoder[DialogueNetwork, DialogueSettings]):
         tree, sampled = shape == "tree", self.method == "top_k"
         searched = {"tree": "tree beam", "chain": "chain beam", "linear": "chain beam over trees"}[shape]
         never = () if tree else ("local", "depth", "order", "stop")
-        other = ("local", "order", "stop", "length_power") if sampled else ("top_k", "temperature")
+        unranked = () if self.mmi else ("length_power",)
+        other = ("local", "order", "stop", *unranked) if sampled else ("top_k", "temperature")
         return {
             "protocol": searched.replace("beam", "samples") if sampled else searched,
             "K": network.view.arity if shape != "chain" else None,

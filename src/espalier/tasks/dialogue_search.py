@@ -187,6 +187,7 @@ def _tree_replies(
     def reply(tree: TreeHypothesis) -> ReplyHypothesis:
         order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()
         words = [vocabulary.token(tree.tokens[node]) for node in order]
-        return ReplyHypothesis(words, tree.log_probability, tree.score, None if chain else tree.children, tree.cut)
+        score = tree.log_probability / length_of(words, decoder)
+        return ReplyHypothesis(words, tree.log_probability, score, None if chain else tree.children, tree.cut)
 
     return [[reply(tree) for tree in row] for row in rows]
