@@ -36,7 +36,7 @@ from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, SEP, SPECIALS
 from espalier.decoding.constraints.constraint import Constraint, masked
 from espalier.decoding.constraints.rhyme import RhymeConstraint
-from espalier.decoding.sampling import _draw
+from espalier.decoding.sampling import draw
 from espalier.frames import grammars
 from espalier.frames.places import PlaceAutomaton
 from espalier.frames.plan import Plan
@@ -82,7 +82,7 @@ def steps(model: SongNet, batch: VerseBatch, constraint: Constraint | None) -> f
         scores, state = model.step(tokens, state)
         if constraint:
             scores = masked(scores, constraint.mask(rule))
-        tokens = _draw(scores, torch.rand(BATCH, generator=generator, dtype=torch.float64), TOP_K, 1.0)
+        tokens = draw(scores, torch.rand(BATCH, generator=generator, dtype=torch.float64), TOP_K, 1.0)
         if constraint:
             rule = constraint.advance(tokens, rule)
     return process_time() - started

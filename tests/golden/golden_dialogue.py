@@ -199,6 +199,8 @@ def decoding(_: Path) -> Any:
     defaults = DialogueDecoder().model_dump()
     # Under the names of the recorded digest.
     defaults |= {"least": defaults.pop("min_words"), "words": defaults.pop("max_words")}
+    for name in ("method", "top_k", "temperature"):  # of samples, which leave the search as it was
+        del defaults[name]
     return [found, defaults, _measures(data)]
 
 

@@ -53,8 +53,12 @@ def test_replies_of_the_profile_small_have_the_length_penalty_and_the_rank_chose
 ) -> None:
     monkeypatch.chdir(PROFILES["small"])
     params = load_params(layout.PARAMS)
-    assert options_of(params, "x2tree") == {"reply": {"beam": 10, "local": 4, "length_power": 0.75, "mmi": 1.0}}
-    assert options_of(params, "x2tree_encdec") == {"reply": {"beam": 10, "length_power": 0.75, "mmi": 0.0}}
+    assert options_of(params, "x2tree") == {
+        "reply": {"top_k": 32, "temperature": 1.0, "beam": 10, "local": 4, "length_power": 0.75, "mmi": 1.0}
+    }
+    assert options_of(params, "x2tree_encdec") == {
+        "reply": {"top_k": 32, "temperature": 1.0, "beam": 10, "length_power": 0.75, "mmi": 0.0}
+    }
     assert options_of(params, "guig_tg") == {"paraphrase": {"beam": 8, "length_power": 1.0}}
     assert options_of(params, "songnet")["generate"] == {"top_k": 32, "temperature": 1.0, "beam": 0}
 

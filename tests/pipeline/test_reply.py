@@ -338,7 +338,7 @@ BAD: list[tuple[list[str], str]] = [
     (["Повар чистит лук (厨师)."], "post: most of its words are not Chinese"),
     (["下雨了", "--language", "en"], "post: most of its letters are not English"),
     (["ca\udcff"], "argument ca\\udcff: not UTF-8"),
-    ([POST, "--beam", "0"], "--beam: 0 is too small; at least 1"),
+    ([POST, "--beam", "-1"], "--beam: -1 is too small; at least 0"),
     ([POST, "--local", "0"], "--local: 0 is too small; at least 1"),
     ([POST, "--min-words", "0"], "--min-words: 0 is too small; at least 1"),
     ([POST, "--min-words", "11"], "--min-words: model tree writes 10 words at most; at most 10"),
@@ -368,7 +368,7 @@ BAD: list[tuple[list[str], str]] = [
     ([POST, "--language", "fr"], "'zh', 'en'"),
     (["--file", "nosuch.txt"], "nosuch.txt: no such file"),
     (["--file", "data/models/tree/seed1.safetensors"], "seed1.safetensors: not UTF-8"),
-    ([POST, "--seed", "1"], "No such option"),
+    ([POST, "--seeds", "1"], "No such option"),
     ([POST, POST], "unexpected extra argument"),
 ]
 

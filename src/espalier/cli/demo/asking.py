@@ -129,7 +129,7 @@ def check(values: Mapping[str, Any]) -> tuple[Report, tuple[str, ...]]:
         books = framed.books_of(command.values)
         with as_options(command.names):
             options = command.chosen([request])
-        return command.report(request, options, lambda rules, text: framed.checked(rules, text, books))
+        return command.report(request, options, partial(framed.checked, books=books))
 
     return _noted(Check, values, answered)
 
