@@ -158,11 +158,11 @@ def _made(
 def _elsewhere(paper: str, params: Params, here: Sequence[RunResult]) -> list[RunResult]:
     """The scores in Git of the paper's runs and of rows without a model, which are not here.
 
-    A run has the texts of those rows of its dataset that have as many records.
+    A run has the ids of a row of its dataset with the same texts. Those of a row are the hash that stands for them.
     """
     present = {result.key for result in here}
     rows = [
-        replace(row, ids=frozenset({*filter(None, [row.metrics.get("ids")])}))
+        replace(row, ids=frozenset({row.metrics["ids"]} if "ids" in row.metrics else ()))
         for key, baseline in params.baselines.items()
         if baseline.paper == paper
         for name in row_names(row_folder(layout.details, paper, key))

@@ -95,7 +95,7 @@ def sample_trees(
             number, owner = place[parent, slot], owner[parent]
             if not len(owner):
                 break
-        deep = torch.zeros_like(left_out).index_fill(0, owner, True) if len(owner) else torch.zeros_like(left_out)
+        deep = torch.zeros_like(left_out).index_fill(0, owner, True)  # words at the deepest level are left
     rows = zip(
         tokens.tolist(),
         children.tolist(),

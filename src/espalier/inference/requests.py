@@ -172,6 +172,7 @@ class SampleRequest:
 # --- Options ----------------------------------------------------------------------------------------------------------
 
 Beams = Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}.", 1, MAX_BEAM)]
+BeamsOrSamples = Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}; 0 samples instead.", 0, MAX_BEAM)]
 Best = Annotated[int, Option("The number of texts, the best of the search; at most the number of beams.", 1, MAX_BEAM)]
 _POWER = "Log-probabilities are divided by the length to this power; above 0 favours longer texts; at most"
 LengthPower = Annotated[float, Option(f"{_POWER} {MAX_LENGTH_POWER:g}.", 0, MAX_LENGTH_POWER)]
@@ -214,7 +215,7 @@ class SamplingOptions(Options):
     seed: Annotated[int, Option("The seed of the random draws.")] = 1
     top_k: Annotated[int, Option(f"Draw from the k most probable words; at most {MAX_TOP_K:,}.", 1, MAX_TOP_K)] = 32
     temperature: Annotated[float, Option(f"The logits are divided by it; above 0, at most {MAX_TEMPERATURE:g}.")] = 1.0
-    beam: Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}; 0 samples instead.", 0, MAX_BEAM)] = 0
+    beam: BeamsOrSamples = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -349,7 +350,7 @@ class ReplyOptions(SamplingOptions):
     noun: ClassVar[str] = "replies"
 
     n: Best = 1
-    beam: Annotated[int, Option(f"The number of beams, at most {MAX_BEAM:,}; 0 samples instead.", 0, MAX_BEAM)] = 20
+    beam: BeamsOrSamples = 20
     local: Annotated[int | None, Option(_GROUPS, 1, MAX_BEAM)] = None
     min_words: Annotated[
         int, Option("The smallest number of words of a reply. Without it most replies are very short.", 1)
