@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -313,6 +313,17 @@ def test_what_other_commands_print_beside_a_text_is_no_unknown_key(project: Path
     poem = Poem("江上", "2", ".", "", 1, 0, "", ("",))
     answer = checked(project, cli, {**asdict(poem), "model": "songci", "expander": None, "line": 3})
     assert answer.status == 0, answer.err
+
+
+def test_a_poem_is_held_to_the_tones_that_it_was_to_keep_by_its_book(project: Path, cli: Callable[..., Any]) -> None:
+    poem = Poem("江上", "2", ".", "", 1, 0, "仄仄", ("",), book="mandarin")
+    toned, unknown = replace(poem, tone=True), replace(poem, book="none")
+    answer = checked(project, cli, *map(asdict, (poem, toned, unknown)))
+    free, kept = map(json.loads, answer.out.splitlines())
+    assert free["kept"] and [(each["rule"], each["found"]) for each in kept["violations"]] == [("tone", "江")]
+    assert answer.err == (
+        "espalier: rows.jsonl, row 3: book: unknown book 'none'; allowed: cilin, mandarin, pingshui\n"
+    )
 
 
 def test_english_verse_is_checked_by_its_words_as_it_was_written(project: Path, cli: Callable[..., Any]) -> None:

@@ -339,6 +339,8 @@ BAD: list[tuple[list[str], str]] = [
     (["下雨了", "--language", "en"], "post: most of its letters are not English"),
     (["ca\udcff"], "argument ca\\udcff: not UTF-8"),
     ([POST, "--beam", "-1"], "--beam: -1 is too small; at least 0"),
+    ([POST, "--beam", "2", "--top-k", "3"], "--top-k: has no effect on beams; leave it out, or give --beam 0"),
+    ([POST, "--beam", "0", "--local", "3"], "--local: has no effect on samples; leave it out, or raise --beam"),
     ([POST, "--local", "0"], "--local: 0 is too small; at least 1"),
     ([POST, "--min-words", "0"], "--min-words: 0 is too small; at least 1"),
     ([POST, "--min-words", "11"], "--min-words: model tree writes 10 words at most; at most 10"),

@@ -56,9 +56,16 @@ def request_of(line: str, name: str) -> asked.CheckRequest:
     rules = {key: tuple(value) if isinstance(value, list) else value for key, value in rules.items()}
     if not str(rules.get("template", "")).lstrip().startswith("("):  # that of `espalier compose` is no tree
         rules.pop("template", None)
-    if "tune" in rules and "rhyme_groups" in row:  # a poem that was written to a tune has the format of the tune
-        rules = {key: rules[key] for key in rules.keys() - {"format", "rhyme", "tones"}}
+    if "rhyme_groups" in row:
+        rules = _of_poem(rules)
     return asked.CheckRequest(row["text"], **rules, name=name)
+
+
+def _of_poem(rules: Mapping[str, Any]) -> dict[str, Any]:
+    """What a poem of `espalier generate --json` was to keep: the tune, which has its format, or the format."""
+    of_format = {"tone"} if rules.get("tone") else {"tone", "tones"}
+    left_out = {"format", "rhyme", "tones"} if "tune" in rules else of_format
+    return {key: value for key, value in rules.items() if key not in left_out}
 
 
 def _mistaken(value: object, kind: object) -> str:

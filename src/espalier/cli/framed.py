@@ -112,10 +112,13 @@ def written(
 
 @contextmanager
 def _calling(called: Callable[[str], str]) -> Iterator[None]:
-    """Let an error on rules without a format name what gives one."""
+    """Let an error on a field of a rule name it as it was given, and one on rules without a format what gives one."""
     try:
         yield
     except ConfigError as error:
+        _, comma, field = str(error.where).partition(", ")
+        if isinstance(error, ArgumentError) and comma:
+            raise ConfigError(error.what, where=called(field), remedy=error.remedy) from error
         if error.what != NO_FORMAT:
             raise
         remedy = f"give {', '.join(map(called, ('format', 'tones', 'tune')))} or {called('form')} as well"

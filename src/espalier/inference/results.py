@@ -26,6 +26,8 @@ class Poem:
         rhyme_groups: for each unit, its rhyme groups in the book, with groups of other readings in brackets
             (`espalier.verse.rhyme_groups`); "" if the unit has no rhyme letter.
         stanza: the units of the first of a tune's two stanzas; 0 for one stanza, or if it is not known where they part.
+        book: the rhyme book of a Chinese text; "" in English.
+        tone: whether the words keep `tones`.
     """
 
     text: str
@@ -37,6 +39,8 @@ class Poem:
     tones: str
     rhyme_groups: tuple[str, ...]
     stanza: int = 0
+    book: str = ""
+    tone: bool = False
 
 
 @dataclass(frozen=True)

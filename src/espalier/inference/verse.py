@@ -236,9 +236,19 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
     def _poem(self, job: VerseJob, ids: Sequence[int], sample: int) -> Poem:
         text = text_of(ids, self.system.vocabulary, None if self.free else job.format)
         format_, groups = job.format, rhyme_groups(text, job.format, self.sounds)
-        tune_name = job.request.tune or ""
-        stanza = self._stanza(job.request)
-        return Poem(text, str(format_), format_.rhyme, tune_name, self.seed, sample, format_.tones, groups, stanza)
+        return Poem(
+            text,
+            str(format_),
+            format_.rhyme,
+            job.request.tune or "",
+            self.seed,
+            sample,
+            format_.tones,
+            groups,
+            self._stanza(job.request),
+            book=self.book if self.system.language == "zh" else "",
+            tone=self.tone,
+        )
 
     def _stanza(self, request: VerseRequest) -> int:
         """The units of the first of two stanzas, of a request that has the format of its tune; else 0."""
