@@ -9,18 +9,14 @@ bytes.
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from espalier.cli.progress import say
-from espalier.io.errors import ArtifactError, ConfigError, MissingError
+from espalier.io.errors import ArtifactError, ConfigError
 from espalier.io.files import atomic_folder, read_json, together, write_json
 from espalier.io.tables import table_sha256
-from espalier.report.benchmarks import load_benchmark
 from espalier.report.build import build
 from espalier.report.comparisons import RunSegments, comparisons_of
 from espalier.report.html import render_html, render_items
@@ -32,7 +28,7 @@ from espalier.report.markdown import render_markdown
 from espalier.report.numbers_files import WrittenOrderings, orderings_from, orderings_json, render_csv
 from espalier.report.orderings import Ordering
 from espalier.report.printed import Printed, load_printed
-from espalier.report.results import CorpusResult, Curve, Provenance, RunResult, Sample, TrainingResult
+from espalier.report.results import CorpusResult, Provenance, RunResult, Sample
 from espalier.report.summary import summary_json, summary_of
 from espalier.tasks.candidates import taken
 from espalier.tasks.data import SEGMENT_COLUMNS
@@ -41,25 +37,17 @@ from pipeline.params.entries import Baseline, Params, Run, reads_of
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
     DatasetDetails,
-    Measurement,
     decoding_settings,
     ids_of,
     own_segments,
     read_details,
-    read_measurement,
     read_segments,
     read_texts,
 )
-from pipeline.records.baseline_rows import (
-    DATASET,
-    place_of,
-    read_rows,
-    row_folder,
-    row_names,
-    rows_of_fewer,
-    scored_row,
-)
+from pipeline.records.baseline_rows import DATASET, place_of, read_rows, row_folder, rows_of_fewer
+from pipeline.records.elsewhere import runs_elsewhere
 from pipeline.records.studies import read_studies
+from pipeline.records.trainings import curves_of, measurement_of, trainings_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,11 +83,11 @@ def run(key: str) -> None:
     studies = read_studies(key)
     present = {run: table_sha256(layout.output(key, run)) for study in studies for run in study.outputs if run in runs}
     results = with_judged(printed, results, studies, present)
-    elsewhere = _elsewhere(key, params, results)
+    elsewhere = runs_elsewhere(key, params, results)
     report = build(
         printed,
         results,
-        _curves(params, key),
+        curves_of(params, key),
         [_dataset(name, details, params.profile) for name, details in datasets.items()],
         comparisons_of(
             printed,
@@ -109,7 +97,7 @@ def run(key: str) -> None:
         earlier=_earlier(key, printed, [*results, *elsewhere]),
         elsewhere=elsewhere,
         hyperparameters=hyperparameters_of(printed, model_settings(printed, params), params.profile),
-        trainings=_trainings(params, key, printed),
+        trainings=trainings_of(params, key, printed),
         judged=judgings_of(studies, present),
     )
     items, links = items_of(printed, list(written.values())), Links.below(params.root)
@@ -153,53 +141,6 @@ def _made(
             raise ArtifactError("not scored", where=missing, remedy="run its stage")
         say(f"{paper}: not here, so left out, but for claims: {', '.join(left)}")
     return made
-
-
-def _elsewhere(paper: str, params: Params, here: Sequence[RunResult]) -> list[RunResult]:
-    """The scores in Git of the paper's runs and of rows without a model, which are not here.
-
-    A run has the ids of a row of its dataset with the same texts. Those of a row are the hash that stands for them.
-    """
-    present = {result.key for result in here}
-    rows = [
-        replace(row, ids=frozenset({row.metrics["ids"]} if "ids" in row.metrics else ()))
-        for key, baseline in params.baselines.items()
-        if baseline.paper == paper
-        for name in row_names(row_folder(layout.details, paper, key))
-        if f"{key}/{name}" not in present
-        for row in (scored_row(key, name, baseline, params.profile),)
-    ]
-    runs = [
-        RunResult(
-            key=key,
-            model="",
-            profile=params.profile,
-            dataset=run_.dataset,
-            structures=frozenset(reads_of(params.models[run_.model].network.view)),
-            method=getattr(run_.decoder, "method", ""),
-            metrics=read_details(paper, key),
-        )
-        for key, run_ in params.runs.items()
-        if run_.paper == paper and key not in present and layout.details(paper, key).exists()
-    ]
-    return [*(replace(run, ids=_ids_of_rows(run, [*here, *rows])) for run in runs), *rows]
-
-
-def _ids_of_rows(run: RunResult, results: Sequence[RunResult]) -> frozenset[str]:
-    """The ids of a row without a model of the run's dataset with the same hash of ids; empty for none.
-
-    Details of an earlier version have no hash: then a row of the same split with as many records is taken.
-    """
-    rows = (row for row in results if row.row and row.ids and row.dataset == run.dataset)
-    return next((row.ids for row in rows if _same_texts(row.metrics, run.metrics)), frozenset())
-
-
-def _same_texts(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two details are of the same texts."""
-    if "ids" in one and "ids" in other:
-        return bool(one["ids"] == other["ids"])
-    first, second = ((each["settings"].get("split"), each.get("counts", {}).get("records")) for each in (one, other))
-    return first == second
 
 
 def _earlier(paper: str, printed: Printed, results: Sequence[RunResult]) -> list[Ordering]:
@@ -255,7 +196,7 @@ def _result(params: Params, texts: RunTexts, *, with_rows: bool) -> RunResult:
         samples=_samples(table, segments),
         rows=_rows(_with_parses(table, segments)) if with_rows else (),
         provenance=Provenance(**provenance) if provenance else None,
-        measured=str(_measurement(run_.model, params) or ""),
+        measured=str(measurement_of(run_.model, params) or ""),
     )
 
 
@@ -311,74 +252,6 @@ def _with_parses(table: pd.DataFrame, segments: pd.DataFrame) -> pd.DataFrame:
 def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
     """The outputs of a run as text, by column."""
     return [{str(name): str(value) for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def _measurement(model: str, params: Params) -> Measurement | None:
-    """The measured cost of training a model; None in the nursery."""
-    return None if params.profile == "nursery" else read_measurement(model)
-
-
-def _trainings(params: Params, paper: str, printed: Printed) -> list[TrainingResult]:
-    """The hours of each training of the paper, and the time per step in the benchmarks named by its tables."""
-    steps: dict[str, float] = {}  # by the model's title
-    for name in filter(None, (table.benchmark for table in printed.tables)):
-        steps |= load_benchmark(layout.ROOT / "benchmarks" / "results" / f"{name}.json").ratios(params.profile)
-    trainings = []
-    for key, model in params.models.items():
-        if model.paper != paper:
-            continue
-        measured = _measurement(key, params)
-        scores = measured.scores if measured else {}
-        if model.title in steps:
-            scores["step_ratio"] = steps[model.title]
-        if scores:
-            machine = measured.machine if measured else ""
-            trainings.append(TrainingResult(key=key, profile=params.profile, machine=machine, scores=scores))
-    return trainings
-
-
-def _curves(params: Params, paper: str) -> list[Curve]:
-    """The curves of the paper's models that are here.
-
-    Raises:
-        MissingError: a model that is here has none.
-    """
-    curves = []
-    for key, model in params.models.items():
-        file = layout.curve(paper, key)
-        if model.paper == paper and file.exists():
-            curves.append(Curve(model=key, profile=params.profile, points=_points(file, model.seeds[0])))
-        elif model.paper == paper and layout.model(key).exists():
-            raise MissingError("no such file", where=file)
-    return curves
-
-
-def _points(path: Path, seed: int) -> list[tuple[int, float, float]]:
-    """Step, training loss and dev loss of one seed.
-
-    Raises:
-        ArtifactError: the file lacks these numbers.
-    """
-    points = []
-    with path.open(encoding="utf-8", newline="") as file:
-        for number, row in enumerate(csv.reader(file), 1):
-            try:
-                if number == 1:
-                    if row != list(layout.CURVE_COLUMNS):
-                        raise ValueError
-                elif int(row[0]) == seed:
-                    points.append((int(row[1]), _finite(row[2]), _finite(row[3])))
-            except (ValueError, IndexError) as error:
-                raise ArtifactError(
-                    f"row {number} is no {', '.join(layout.CURVE_COLUMNS)}", where=path, remedy="train the model again"
-                ) from error
-    return points
-
-
-def _finite(text: str) -> float:
-    if not math.isfinite(value := float(text)):
-        raise ValueError
-    return value
 
 
 def _dataset(key: str, details: Mapping[str, Any], profile: str) -> CorpusResult:

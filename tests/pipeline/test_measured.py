@@ -15,7 +15,7 @@ from espalier.io.tables import table_sha256
 from pipeline import layout
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import read_measurement
-from pipeline.stages import report
+from pipeline.records.trainings import measurement_of
 
 Cli = Callable[..., Any]
 
@@ -58,8 +58,8 @@ def test_reports_show_the_hours_but_those_of_the_nursery_which_keep_their_bytes(
     params = load_params()
     assert params.profile == "nursery"
     assert "1 thread, 0.00 h" not in (shared / "reports/songnet/index.html").read_text(encoding="utf-8")
-    assert report._measurement("songnet", params) is None
-    assert "1 thread, 0.00 h" in str(report._measurement("songnet", params.model_copy(update={"profile": "small"})))
+    assert measurement_of("songnet", params) is None
+    assert "1 thread, 0.00 h" in str(measurement_of("songnet", params.model_copy(update={"profile": "small"})))
 
 
 def test_dvc_and_git_know_nothing_of_it(shared: Path) -> None:

@@ -18,16 +18,8 @@ from espalier.report.printed import Printed
 from espalier.report.results import RunResult
 from pipeline import layout
 from pipeline.records.artifacts import ids_of
-from pipeline.stages.report import (
-    SAMPLES,
-    _claimed_rows,
-    _earlier,
-    _elsewhere,
-    _files_of_run,
-    _made,
-    _samples,
-    _with_parses,
-)
+from pipeline.records.elsewhere import runs_elsewhere
+from pipeline.stages.report import SAMPLES, _claimed_rows, _earlier, _files_of_run, _made, _samples, _with_parses
 
 KEYS = [{"id": f"p{n}", "cluster": "c", "seed": seed, "sample": s} for n in range(8) for seed in (1, 2) for s in (0, 1)]
 TABLE = pd.DataFrame(
@@ -136,7 +128,7 @@ def test_claims_of_the_last_report_are_read_if_their_runs_have_the_same_scores_i
     printed = Printed.model_validate({"paper": paper, "columns": {"ppl": column}, "tables": [], "orderings": [claim]})
 
     def found(here: list[RunResult]) -> list[Ordering]:
-        return _earlier("sat", printed, [*here, *_elsewhere("sat", params, here)])
+        return _earlier("sat", printed, [*here, *runs_elsewhere("sat", params, here)])
 
     assert found([]) == []
     measure = {
@@ -160,17 +152,17 @@ def test_claims_of_the_last_report_are_read_if_their_runs_have_the_same_scores_i
         ("sat_a", "ptb/ngram", 0.01, "A is better.")
     ]
     # A run that is not here is compared with the rows of its dataset that have as many records.
-    (run, ngram) = _elsewhere("sat", params, [])
+    (run, ngram) = runs_elsewhere("sat", params, [])
     assert (ngram.key, ngram.row, ngram.trivial, ngram.ids, run.ids) == ("ptb/ngram", "ngram", True, set(), set())
     write_json(layout.details("sat", "baselines/ptb/ngram"), {"scores": {"perplexity": 3.0}, "ids": "abc", **kept})
-    (run, ngram) = _elsewhere("sat", params, [])
+    (run, ngram) = runs_elsewhere("sat", params, [])
     assert run.ids == ngram.ids == {"abc"}
     for records, ids in ((2, frozenset("ab")), (3, frozenset({"abc"}))):
         row = RunResult(
             key="ptb/copy", model="", profile="small", dataset="ptb", row="copy", ids=frozenset("ab"),
             metrics={"counts": {"records": records}, "settings": {}},
         )  # fmt: skip
-        run, *_ = _elsewhere("sat", params, [row])
+        run, *_ = runs_elsewhere("sat", params, [row])
         assert (run.key, run.dataset, run.ids, run.structures, run.method) == ("sat_a", "ptb", ids, {"pos"}, "beam")
     scored_again = RunResult(key="sat_a", model="", profile="small", metrics={"scores": {"perplexity": 2.1}})
     assert found([scored_again]) == []
