@@ -105,6 +105,9 @@ def new_from(
         raise DataError(f"no records: {why_none(look.quarantined)}", file=path, remedy="give other options: -S")
     if len(look.records) < FEW:
         print(f"note: {len(look.records)} records are few; a model needs some hundreds, better thousands")
+    dev, test = (given.get(part) or 0 for part in ("dev", "test"))
+    if dev + test >= len(look.records) and not look.more:
+        print(f"note: dev {dev} + test {test} leave no record to train on; ask for fewer: --dev, --test")
     if dry_run:
         return
     with _unless_it_fails():

@@ -65,6 +65,7 @@ def test_every_worked_example_gives_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, least: int
 ) -> None:
     write_couyun(tmp_path / "data/raw/forms/couyun", RHYMES, TUNES, {"菩萨蛮": ("双调", 44)})
+    (tmp_path / "released").symlink_to(ROOT / "released")  # whose books the page of frames reads
     monkeypatch.chdir(tmp_path)
     count, wrong = Page(f"docs/{page}.md").run_examples()
     assert count > least
@@ -72,7 +73,7 @@ def test_every_worked_example_gives_what_it_shows(
 
 
 @pytest.mark.skipif(not os.environ.get("ESPALIER_MIRROR"), reason="the books are not at hand")
-@pytest.mark.parametrize("page", ["prosody", "songnet", "frames"])
+@pytest.mark.parametrize("page", ["prosody", "songnet"])
 def test_every_worked_example_gives_the_same_with_the_whole_books(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
