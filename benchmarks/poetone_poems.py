@@ -80,16 +80,16 @@ def by_pattern(text: str, pattern: Pattern) -> tuple[float, float, float]:
     lines = re.findall(f"[{HAN}]+", text)
     pairs = [*zip(lines, pattern.lines, strict=False)]
     sized = sum(len(line) == len(wanted) for line, wanted in pairs)
-    tones = [
-        tone in mandarin_tones(word)
+    toned = sum(
+        tone in "平仄" and tone in mandarin_tones(word)
         for line, wanted in pairs
         for word, tone in zip(line, wanted, strict=False)
-        if tone in "平仄"
-    ]
+    )
     finals = Counter(final_of(lines[place - 1][-1]) for place in pattern.rhymes if place <= len(lines))
+    del finals[None]
     return (
         sized / max(len(lines), len(pattern.lines)),
-        sum(tones) / max(1, len(tones)),
+        toned / sum(tone in "平仄" for wanted in pattern.lines for tone in wanted),
         max(finals.values(), default=0) / len(pattern.rhymes),
     )
 

@@ -105,8 +105,8 @@ def new_from(
         raise DataError(f"no records: {why_none(look.quarantined)}", file=path, remedy="give other options: -S")
     if len(look.records) < FEW:
         print(f"note: {len(look.records)} records are few; a model needs some hundreds, better thousands")
-    dev, test = (given.get(part) or 0 for part in ("dev", "test"))
-    if dev + test >= len(look.records) and not look.more:
+    dev, test = _held_out(given, len(look.records))
+    if dev + test >= len(look.records) and not look.more and "split" not in corpus:
         print(f"note: dev {dev} + test {test} leave no record to train on; ask for fewer: --dev, --test")
     if dry_run:
         return
@@ -174,11 +174,11 @@ def _added(
     parser = given.get("parser")
     if parser is None and like is not None and READERS[reader].record.parsed:
         parser = _cutting(params, parser_of(params, corpus_of(params, like[1])), name, paths)
-    kept = len(look.records)
+    dev, test = _held_out(given, len(look.records))
     values = {
         "reader": reader, "language": corpus["language"], "file": os.path.relpath(path),
         **({"parser": parser} if parser else {}),
-        "dev": given.get("dev", min(DEV, max(1, kept // 10))), "test": given.get("test", min(TEST, max(1, kept // 5))),
+        "dev": dev, "test": test,
     }  # fmt: skip
     settings = {key: corpus[key] for key in ("options", "filters", "split") if key in corpus}
     paths += add(
@@ -193,6 +193,11 @@ def _added(
             say(f"note: {what}; espalier new dataset, new model and new run add one")
         return paths, [_repro(params, f"filter@{name}")]
     return _models(params, name, *like, look.records[0], paths)
+
+
+def _held_out(given: Mapping[str, Any], kept: int) -> tuple[int, int]:
+    """The numbers of dev and of test records of `kept`, where they are not given a part of these."""
+    return given.get("dev", min(DEV, max(1, kept // 10))), given.get("test", min(TEST, max(1, kept // 5)))
 
 
 def _model_like(params: Params, reader: str, language: Language) -> tuple[str, str] | None:

@@ -52,8 +52,6 @@ from pipeline.records.trainings import curves_of, measurement_of, trainings_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from espalier.text.language import Language
-
 #: Samples of each run that the report shows, and the columns of outputs that are texts in given formats.
 SAMPLES = 4
 SAMPLE_COLUMNS = ("id", "text", "format", "rhyme", "tune", "reference")
@@ -74,7 +72,7 @@ def run(key: str) -> None:
     runs = _made(key, params.runs, _files_of_run)
     baselines = _made(key, params.baselines, _files_of_baseline)
     datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
-    written = {name: _written(name, run_, params, datasets[run_.dataset]["language"]) for name, run_ in runs.items()}
+    written = {name: _written(name, run_, params) for name, run_ in runs.items()}
     shown = _runs_with_rows(printed)
     results = [_result(params, texts, with_rows=name in shown) for name, texts in written.items()]
     for name, baseline in baselines.items():
@@ -155,9 +153,10 @@ def _earlier(paper: str, printed: Printed, results: Sequence[RunResult]) -> list
     return orderings_from(read_json(path, WrittenOrderings), printed, lambda key, name: scores.get(key, {}).get(name))
 
 
-def _written(key: str, run_: Run, params: Params, language: Language) -> RunTexts:
+def _written(key: str, run_: Run, params: Params) -> RunTexts:
     """The texts of a run with the statistics of their segments."""
     title = run_.title or params.models[run_.model].title
+    language = params.corpora[params.datasets.every[run_.dataset].corpus].language
     segments = RunSegments(read_segments(run_.paper, key), run_.task)
     texts = taken(read_texts(run_.paper, key), own_segments(segments.table))
     return RunTexts(key, title, language, texts, segments)

@@ -310,25 +310,30 @@ def test_an_unknown_key_of_a_row_is_one_line_with_the_known_ones(project: Path, 
 
 
 def test_what_other_commands_print_beside_a_text_is_no_unknown_key(project: Path, cli: Callable[..., Any]) -> None:
-    poem = Poem("江上", "2", ".", "", 1, 0, "", ("",))
+    poem = Poem("江上", "2", ".", "", 1, 0, "", ("",), rules={"format": "2"})
     answer = checked(project, cli, {**asdict(poem), "model": "songci", "expander": None, "line": 3})
     assert answer.status == 0, answer.err
 
 
-def test_a_poem_is_held_to_the_tones_that_it_was_to_keep_by_its_book(project: Path, cli: Callable[..., Any]) -> None:
-    poem = Poem("江上", "2", ".", "", 1, 0, "仄仄", ("",), book="mandarin")
-    toned, unknown = replace(poem, tone=True), replace(poem, book="none")
-    answer = checked(project, cli, *map(asdict, (poem, toned, unknown)))
+def test_a_poem_is_held_to_the_rules_that_it_says_it_was_to_keep(project: Path, cli: Callable[..., Any]) -> None:
+    poem = Poem("江上", "2", ".", "卜算子", 1, 0, "仄仄", ("",))  # whose format came from elsewhere
+    rules: list[dict[str, str | int]] = [
+        {"format": "2"}, {"format": "2", "tones": "仄仄", "book": "mandarin"}, {"tune": "卜算子", "book": "none"},
+        {"format": "2", "rime": "A"},
+    ]  # fmt: skip
+    answer = checked(project, cli, *(asdict(replace(poem, rules=each)) for each in rules))
     free, kept = map(json.loads, answer.out.splitlines())
     assert free["kept"] and [(each["rule"], each["found"]) for each in kept["violations"]] == [("tone", "江")]
-    assert answer.err == (
-        "espalier: rows.jsonl, row 3: book: unknown book 'none'; allowed: cilin, mandarin, pingshui\n"
-    )
+    third, fourth = answer.err.splitlines()
+    assert third == "espalier: rows.jsonl, row 3: book: unknown book 'none'; allowed: cilin, mandarin, pingshui"
+    assert fourth.startswith("espalier: rows.jsonl, row 4: unknown key 'rime'; allowed: ")
 
 
 def test_english_verse_is_checked_by_its_words_as_it_was_written(project: Path, cli: Callable[..., Any]) -> None:
     """`espalier generate --language en --json` prints such lines."""
-    poem = Poem("a rose is red ,\nthe road he knows .", "4,/4.", "A.", "", 1, 0, "", ("OW Z", ""))
+    poem = Poem(
+        "a rose is red ,\nthe road he knows .", "4,/4.", "A.", "", 1, 0, "", ("OW Z", ""), rules={"format": "4,/4."}
+    )
     answer = checked(project, cli, {**asdict(poem), "model": "sonnet"}, {"text": "a rose", "format": "3"})
     assert answer.status == 1 and not answer.err
     first, second = map(json.loads, answer.out.splitlines())

@@ -225,6 +225,25 @@ def test_a_literal_in_mandarin_has_its_tone_and_its_rhyme_by_one_reading(
     assert "'刀' (ao平) does not rhyme with '薄' (o)" in line
 
 
+@pytest.mark.parametrize(
+    ("command", "rules"),
+    [
+        (("--tune", "菩萨蛮", "--book", "cilin"), {"tune": "菩萨蛮", "book": "cilin"}),
+        (("--tune", "菩萨蛮", "--variant", "1", "--tone"),
+         {"tune": "菩萨蛮", "variant": 1, "book": "mandarin", "tone": True}),
+        (("--tune", "卜算子", "--format", "2。"), {"format": "2。", "rhyme": "A", "book": "mandarin"}),
+        (("--tune", "卜算子", "--format", "2。", "--rhyme", "."), {"format": "2。"}),
+        (("2。", "--tones", "平仄", "--rare", "--rhyme", "."),
+         {"format": "2。", "tones": "平仄", "book": "mandarin", "rare": True}),
+        (("2。", "--free"), {"format": "2。", "rhyme": "A", "book": "mandarin"}),
+    ],
+)  # fmt: skip
+def test_a_poem_says_which_rules_it_was_to_keep(
+    project: Path, cli: Callable[..., Any], command: tuple[str, ...], rules: dict[str, Any]
+) -> None:
+    assert json.loads(cli(project, "generate", *command, "-q", "--json").out)["rules"] == rules
+
+
 @pytest.mark.parametrize("command", [("--tune", "菩萨蛮", "--book", "cilin"), ("--tune", "卜算子")])
 def test_two_stanzas_of_a_tune_are_printed_apart(
     project: Path, cli: Callable[..., Any], command: tuple[str, ...]

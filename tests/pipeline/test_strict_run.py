@@ -39,4 +39,4 @@ def test_scoring_and_the_report_have_the_candidates_that_are_taken(
     assert outputs.parses()["target_tree"].tolist() == [rows[1][-1], rows[2][-1]]
     segments = outputs.table[["id", "cluster", "seed", "sample"]].assign(**{"template.0": [1.0, 0.0]})
     write_table(layout.segments("guig", "strict"), segments)
-    assert _written("strict", RUN, PARAMS, "en").outputs["text"].tolist() == ["rain falls", "ah"]
+    assert _written("strict", RUN, PARAMS).outputs["text"].tolist() == ["rain falls", "ah"]

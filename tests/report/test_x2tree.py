@@ -116,7 +116,8 @@ PARAMS = SimpleNamespace(
         for key in RUNS
     },
     baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh", texts={})},
-    datasets=SimpleNamespace(every={"dialogue_zh": SimpleNamespace(settings=DialogueSettings())}),
+    datasets=SimpleNamespace(every={"dialogue_zh": SimpleNamespace(settings=DialogueSettings(), corpus="dialogue_zh")}),
+    corpora={"dialogue_zh": SimpleNamespace(language="zh")},
 )  # fmt: skip
 
 #: What the details of a row without a trained model say of it.
@@ -194,7 +195,7 @@ def test_a_dataset_says_what_became_of_its_words_and_trees(made: Path) -> None:
 
 
 def test_runs_of_dialogue_are_paired_by_their_own_metrics(made: Path, x2tree: Printed) -> None:
-    segments = {key: _written(key, PARAMS.runs[key], PARAMS, "zh").segments for key in RUNS}
+    segments = {key: _written(key, PARAMS.runs[key], PARAMS).segments for key in RUNS}
     comparisons = comparisons_of(x2tree, segments, "nursery")
     by_runs = {(each.one, each.other, each.metric): each for each in comparisons}
     better = by_runs["x2tree", "x2tree_nrm", "bleu"]

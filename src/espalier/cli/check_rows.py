@@ -42,6 +42,8 @@ def request_of(line: str, name: str) -> asked.CheckRequest:
         row = None
     if not isinstance(row, dict) or "text" not in row:
         raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}')
+    if isinstance(row.get("rules"), dict):  # a poem, which says beside its format and tune what it was to keep
+        row = {**row["rules"], "text": row["text"]}
     if unknown := next((key for key in row if key not in {"text", *RULES, *ONE, *PRINTED}), None):
         raise ConfigError.unknown("key", unknown, ["text", *RULES], where=name)
     if "log_probability" in row:  # what a model wrote, with its tokens as words
@@ -56,16 +58,7 @@ def request_of(line: str, name: str) -> asked.CheckRequest:
     rules = {key: tuple(value) if isinstance(value, list) else value for key, value in rules.items()}
     if not str(rules.get("template", "")).lstrip().startswith("("):  # that of `espalier compose` is no tree
         rules.pop("template", None)
-    if "rhyme_groups" in row:
-        rules = _of_poem(rules)
     return asked.CheckRequest(row["text"], **rules, name=name)
-
-
-def _of_poem(rules: Mapping[str, Any]) -> dict[str, Any]:
-    """What a poem of `espalier generate --json` was to keep: the tune, which has its format, or the format."""
-    of_format = {"tone"} if rules.get("tone") else {"tone", "tones"}
-    left_out = {"format", "rhyme", "tones"} if "tune" in rules else of_format
-    return {key: value for key, value in rules.items() if key not in left_out}
 
 
 def _mistaken(value: object, kind: object) -> str:

@@ -13,7 +13,7 @@ from dataclasses import MISSING
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
 
 import typer
 
@@ -21,7 +21,7 @@ from espalier.cli.models import absolute, model_names, models
 from espalier.cli.requests import are_all, as_options, looked_at, read_requests
 from espalier.cli.streams import QUIET
 from espalier.inference.requests import SEARCH, Options, described, require_options
-from espalier.inference.writer import MAX_TEXTS, ArgumentError, InferenceWarning
+from espalier.inference.writer import MAX_TEXTS, InferenceWarning
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.registry import imported
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from espalier.inference.system import System
 
 DRAWN = 10  # the most texts of one drawing
-#: Options without effect on beams, and on samples.
-WITHOUT_EFFECT: Final = {True: ("top_k", "temperature"), False: ("local",)}
 
 
 #: The language of the texts.
@@ -251,10 +249,6 @@ class Command:
         found = {field.name: self.values.get(field.name) for field, *_ in described(self.options)}
         found = {name: value for name, value in found.items() if value is not None and value is not False}
         require_options(self.options, found)
-        if (beam := found.get("beam")) is not None:
-            for name in found.keys() & WITHOUT_EFFECT[beam > 0]:
-                remedy = "leave it out, or give --beam 0" if beam else "leave it out, or raise --beam"
-                raise ArgumentError(f"has no effect on {'beams' if beam else 'samples'}", where=name, remedy=remedy)
         if (out := self.values.get("out")) is not None and out.suffix not in self.endings:
             remedy = f"give a name that ends in {' or '.join(self.endings)}"
             raise ConfigError(f"{out.name} is no name of a drawing", where="--out", remedy=remedy)

@@ -24,6 +24,8 @@ from espalier.io.calls import checked_call, require_range
 TEMPLATES = 3
 #: Options of a search, for which a model has the values of its run in the tables.
 SEARCH: Final = ("beam", "local", "length_power", "mmi", "top_k", "temperature")
+#: Those without effect on beams, and on samples.
+WITHOUT_EFFECT: Final = {True: ("top_k", "temperature"), False: ("local",)}
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,21 @@ def require_options(kind: type[Any], given: Mapping[str, Any]) -> None:
             raise ArgumentError.unknown(name, value, get_args(literal), where=name)
         if isinstance(value, int | float):
             require_range(name, value, option.least, option.most)
+
+
+def without_effect(kind: type[Any], given: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
+    """A note on each option of a call that changes nothing, since texts are searched for, or since they are drawn.
+
+    Args:
+        kind: the options of the service, with their defaults.
+        own: the model's own values of options that are not given.
+    """
+    defaults = {field.name: field.default for field in fields(kind)}
+    beam = {**defaults, **own, **given}.get("beam")
+    if not isinstance(beam, int):
+        return []
+    what = "beams; give beam 0 to draw" if beam else "samples; give a beam to search"
+    return [f"{name} has no effect on {what}" for name in WITHOUT_EFFECT[beam > 0] if name in given]
 
 
 # --- Inputs. Errors refer to one by its `name`, such as "posts.txt, row 3" --------------------------------------------

@@ -26,8 +26,8 @@ class Poem:
         rhyme_groups: for each unit, its rhyme groups in the book, with groups of other readings in brackets
             (`espalier.verse.rhyme_groups`); "" if the unit has no rhyme letter.
         stanza: the units of the first of a tune's two stanzas; 0 for one stanza, or if it is not known where they part.
-        book: the rhyme book of a Chinese text; "" in English.
-        tone: whether the words keep `tones`.
+        rules: what the text is to keep, as `espalier.frames.frame_of` takes it. A tune stands for its format and its
+            rhymes, unless others were asked for.
     """
 
     text: str
@@ -39,8 +39,7 @@ class Poem:
     tones: str
     rhyme_groups: tuple[str, ...]
     stanza: int = 0
-    book: str = ""
-    tone: bool = False
+    rules: Mapping[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

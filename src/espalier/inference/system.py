@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
@@ -15,8 +16,9 @@ from espalier.datasets.registry import ENCODINGS
 from espalier.inference.loaded import LoadedModel
 from espalier.inference.registry import SERVICES, Service, service, services_of
 from espalier.inference.released import folder_of, is_downloaded
+from espalier.inference.requests import without_effect
 from espalier.inference.results import Likelihood
-from espalier.inference.writer import ArgumentError, called
+from espalier.inference.writer import ArgumentError, InferenceWarning, called
 from espalier.io.calls import checked_call
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.io.validation import check_options
@@ -294,6 +296,8 @@ class System(LoadedModel[Any, Any, Any]):
         own, chosen = self.options.get(name, {}), self.require(name)
         try:
             chosen.require_options(options)
+            for note in without_effect(chosen.options, options, own):
+                warnings.warn(note, InferenceWarning, stacklevel=3)
             return chosen.open(self, **{**own, **options})
         except ArgumentError as error:
             if error.where not in own.keys() - options.keys():

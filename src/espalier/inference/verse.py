@@ -246,9 +246,23 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             format_.tones,
             groups,
             self._stanza(job.request),
-            book=self.book if self.system.language == "zh" else "",
-            tone=self.tone,
+            self._rules(job),
         )
+
+    def _rules(self, job: VerseJob) -> dict[str, str | int]:
+        """What the texts of a job are to keep; of free texts, what they are compared with."""
+        request, format_ = job.request, job.format
+        rules: dict[str, str | int | None]
+        if request.tune and not (self.free or request.format or request.rhyme or request.tones or request.acrostic):
+            rules = {"tune": request.tune, "variant": request.variant, "tone": self.tone, "book": self.book}
+        else:
+            rules = {"format": str(format_), "rhyme": format_.rhyme.strip(".") and format_.rhyme}
+            rules |= {"tones": format_.tones} if self.tone else {}
+            if self.system.language == "zh" and (rules["rhyme"] or self.tone):
+                rules["book"] = self.book
+        if "book" in rules:
+            rules["rare"] = self.rare
+        return {name: value for name, value in rules.items() if value}
 
     def _stanza(self, request: VerseRequest) -> int:
         """The units of the first of two stanzas, of a request that has the format of its tune; else 0."""
