@@ -19,7 +19,7 @@ import re
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,12 +49,15 @@ def share(report: Report, rule: str) -> float:
     return next((score.score for score in report.scores if score.rule == rule), 1.0)
 
 
+def same_final(words: Iterable[str]) -> int:
+    """The number of the words with the commonest final, in Mandarin's first readings."""
+    return max(Counter(filter(None, map(final_of, words))).values(), default=0)
+
+
 def equal_finals(text: str, variant: Variant) -> float:
-    """The share of rhyme places whose word has the commonest final of its group, in Mandarin's first readings."""
-    words, kept = words_of(text), 0
-    for places in variant.rhymes:
-        finals = Counter(final_of(words[place]) for place in places if place < len(words))
-        kept += max(finals.values(), default=0)
+    """The share of rhyme places whose word has the commonest final of its group."""
+    words = words_of(text)
+    kept = sum(same_final(words[place] for place in places if place < len(words)) for places in variant.rhymes)
     return kept / sum(map(len, variant.rhymes))
 
 
@@ -85,12 +88,10 @@ def by_pattern(text: str, pattern: Pattern) -> tuple[float, float, float]:
         for line, wanted in pairs
         for word, tone in zip(line, wanted, strict=False)
     )
-    finals = Counter(final_of(lines[place - 1][-1]) for place in pattern.rhymes if place <= len(lines))
-    del finals[None]
     return (
         sized / max(len(lines), len(pattern.lines)),
         toned / sum(tone in "平仄" for wanted in pattern.lines for tone in wanted),
-        max(finals.values(), default=0) / len(pattern.rhymes),
+        same_final(lines[place - 1][-1] for place in pattern.rhymes if place <= len(lines)) / len(pattern.rhymes),
     )
 
 
@@ -161,7 +162,8 @@ def tables(mirror: Path) -> list[BenchmarkTable]:
     first = [books.tunes.variant(tune, 1) for tune, _ in poems]
     columns = [column(poems, variants, books) for variants in (fitting(poems, books), default, first)]
     columns += [column(own, fitting(own, books), books) for own in others]
-    of_patterns = [pattern_column(own, patterns(mirror)) for own in (poems, *others)]
+    known = patterns(mirror)
+    of_patterns = [pattern_column(own, known) for own in (poems, *others)]
     names = f"of {len(poems)} poems ({len(others[0])} Song ci), %"
     return [
         BenchmarkTable(

@@ -111,6 +111,7 @@ def new_from(
     if dry_run:
         return
     with _unless_it_fails():
+        given = {**given, "dev": dev, "test": test}
         paths, commands = _added(path, name, corpus, look, given, changes, alone=alone)
     for line in (f"{PARAMS}: {', '.join(paths)}", *(f"  {command}" for command in commands)):
         print(line)
@@ -174,11 +175,10 @@ def _added(
     parser = given.get("parser")
     if parser is None and like is not None and READERS[reader].record.parsed:
         parser = _cutting(params, parser_of(params, corpus_of(params, like[1])), name, paths)
-    dev, test = _held_out(given, len(look.records))
     values = {
         "reader": reader, "language": corpus["language"], "file": os.path.relpath(path),
         **({"parser": parser} if parser else {}),
-        "dev": dev, "test": test,
+        "dev": given["dev"], "test": given["test"],
     }  # fmt: skip
     settings = {key: corpus[key] for key in ("options", "filters", "split") if key in corpus}
     paths += add(
