@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from espalier.frames import Acrostic, Form, Format, Frame, Rhyme, Syllables, Tones, Tune, Words, grammars
+from espalier.frames.frame import Rules, frame_of
 from espalier.frames.melody import read_melody
 from espalier.io.errors import ConfigError
 from tests.frames.small_tokenizers import byte_level, word_piece
@@ -84,3 +85,10 @@ def test_a_grammar_beyond_the_limits_is_refused_in_one_line(limit: str, monkeypa
     with pytest.raises(ConfigError, match=r"^grammar: it has (more than 10|too many choices)") as caught:
         (Format("7，7。") & Words("春风", "秋月")).grammar("regex")
     assert ";" in str(caught.value)
+
+
+def test_a_field_of_no_rule_is_refused_unless_it_is_false_which_asks_for_nothing() -> None:
+    with pytest.raises(ConfigError, match=r"tone is given, but no rule that it belongs to; give tune as well"):
+        frame_of({"format": "2。", "tone": True})
+    assert frame_of({"format": "2。", "tone": False}) == frame_of({"format": "2。"})
+    assert frame_of({"format": "2。", "marks": False}) == Rules((Format("2。", marks=False),))

@@ -120,9 +120,6 @@ class Check(Command):
         own = {name: value for name in names if (value := getattr(request, name)) is not None}
         given = {name: value for name in names if (value := self.values.get(name)) not in (None, False)}
         rules = {**given, **options, **own}
-        for flag in ("tone", "rare", "marks"):  # false is what they are anyway, but for the marks of a format
-            if rules.get(flag) is False and not (flag == "marks" and "format" in rules):
-                del rules[flag]
         called = str if own else partial(option_of, self.names)
         with as_options(self.names):
             try:

@@ -151,7 +151,8 @@ class Rules(Frame):
 def frame_of(values: Mapping[str, Any], called: Callable[[str], str] = str) -> Frame:
     """The frame of rules that are given by the names of their fields: {"format": "5,5。", "rhyme": "A"}.
 
-    A field that several rules have, such as `book`, goes to those that are given.
+    A field that several rules have, such as `book`, goes to those that are given. A field that is false is passed over
+    where no rule has it, since it asks for nothing.
 
     Args:
         called: what errors call a field, such as the option that gives it.
@@ -166,7 +167,8 @@ def frame_of(values: Mapping[str, Any], called: Callable[[str], str] = str) -> F
         for first, kind in kinds.items()
         if first in given
     ]
-    alone = given.keys() - {name for rule in rules for name in _names(type(rule))}
+    asking = {name for name, value in given.items() if value is not False}
+    alone = asking.difference(*(_names(type(rule)) for rule in rules))
     if rules and alone:
         what = f"{min(alone)} is given, but no rule that it belongs to"
         having = " or ".join(called(first) for first, kind in kinds.items() if min(alone) in _names(kind))
