@@ -13,11 +13,11 @@ from espalier.inference.registry import SERVICES, service
 from espalier.io.errors import ConfigError
 from espalier.io.validation import check_options
 from espalier.syntax.parsers.registry import BACKENDS
-from espalier.tasks.registry import TASKS
 from espalier.text.language import LANGUAGES
 from pipeline.layout import NONE, PRINTED
-from pipeline.params.entries import Corpus, Dataset, Params, ParserEntry, Run, Scored, vocabulary_of
-from pipeline.params.judge import check_another, check_judge
+from pipeline.params.check_runs import check_annotation, check_baseline, check_protocol, check_run
+from pipeline.params.entries import Corpus, Dataset, Params, ParserEntry
+from pipeline.params.references import check_reference, source_folders
 
 
 def check(params: Params, catalogue: Mapping[str, Source]) -> None:
@@ -42,37 +42,31 @@ def check(params: Params, catalogue: Mapping[str, Source]) -> None:
                     remedy="add it: none, or SHELF/SOURCE of published pieces",
                 )
             _check_dataset(f"datasets.{way}.{key}", dataset, params.corpora, datasets)
-            _refers(f"datasets.{way}.{key}.pieces_from", dataset.pieces_from, _source_folders(params))
+            check_reference(f"datasets.{way}.{key}.pieces_from", dataset.pieces_from, source_folders(params))
     _check_cycles(params)
     for key in params.models:
         _check_model(key, params)
     _check_defaults(params)
     for key in params.runs:
-        _check_run(key, params)
+        check_run(key, params)
     for key in params.baselines:
-        _check_baseline(key, params)
+        check_baseline(key, params)
     for key, annotation in params.annotations.items():
-        _check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
+        check_annotation(f"annotations.{key}", annotation.run, annotation.paper, annotation.parser, params)
     for key in params.protocols:
-        _check_protocol(key, params)
+        check_protocol(key, params)
     if PRINTED.is_dir():  # it is not on a machine that only trains
         for paper in params.reports:
-            _refers("reports", paper, [path.stem for path in sorted(PRINTED.glob("*.yaml"))], optional=False)
+            check_reference("reports", paper, [path.stem for path in sorted(PRINTED.glob("*.yaml"))], optional=False)
     if len(set(params.reports)) < len(params.reports):
         raise ConfigError("a paper stands twice", where="reports", remedy="name each paper once")
-
-
-def _refers(path: str, name: str, allowed: Collection[str], *, optional: bool = True) -> None:
-    if name in allowed or (optional and name == NONE):
-        return
-    raise ConfigError.unknown("reference", name, [*allowed, NONE] if optional else allowed, where=path)
 
 
 def _check_sources(params: Params, catalogue: Mapping[str, Source]) -> None:
     """Check that published sources are in the catalogue, and that no source is in another source's folder."""
     sources = params.sources
     for key in sources.published:
-        _refers(f"sources.published.{key}", key, catalogue, optional=False)
+        check_reference(f"sources.published.{key}", key, catalogue, optional=False)
     if twice := sorted(sources.published.keys() & sources.local.keys()):
         raise ConfigError(
             f"{', '.join(twice)} stands under published and under local", where="sources", remedy="rename one"
@@ -114,7 +108,7 @@ def _check_cycle(key: str, references: Mapping[str, Collection[str]]) -> None:
 
 def _check_parser(path: str, parser: ParserEntry, corpora: Mapping[str, Corpus]) -> None:
     """Check that a parser has one model from one place, and a treebank that needs no other parser first."""
-    _refers(f"{path}.treebank", parser.treebank, corpora)
+    check_reference(f"{path}.treebank", parser.treebank, corpora)
     backend = BACKENDS[parser.backend]
     named, trained = parser.model != NONE, parser.treebank != NONE
     if backend.needs_model and named == trained:
@@ -163,8 +157,8 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
                 remedy=f"put one there under sources; shelves with sources: {', '.join(shelves) or '(none)'}",
             )
     for name in corpus.corpora:
-        _refers(path, name, params.corpora, optional=False)
-    _refers(f"{path}.parser", corpus.parser, params.parsers)
+        check_reference(path, name, params.corpora, optional=False)
+    check_reference(f"{path}.parser", corpus.parser, params.parsers)
     if corpus.parser != NONE and not kind.parsed:
         raise ConfigError(f"{corpus.records} are not parsed", where=f"{path}.parser", remedy=f"set it to {NONE}")
     corpus.filters.check(kind, where=f"{path}.filters")
@@ -173,7 +167,7 @@ def _check_corpus(path: str, corpus: Corpus, params: Params) -> None:
 def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], others: Mapping[str, Dataset]) -> None:
     """Check the records of a dataset's corpus, and the encoding of its vocabulary."""
     kind, settings = ENCODINGS[dataset.encoding], dataset.settings
-    _refers(f"{path}.corpus", dataset.corpus, corpora, optional=False)
+    check_reference(f"{path}.corpus", dataset.corpus, corpora, optional=False)
     if RECORDS[(records := corpora[dataset.corpus].records)] is not kind.record:
         allowed = [name for name, record in RECORDS.items() if record is kind.record]
         raise ConfigError(
@@ -182,7 +176,7 @@ def _check_dataset(path: str, dataset: Dataset, corpora: Mapping[str, Corpus], o
             remedy=f"a corpus of {' or '.join(allowed)}",
         )
     _check_bounds(path, settings, dataset.corpus, corpora[dataset.corpus].filters)
-    _refers(f"{path}.vocab_from", dataset.vocab_from, others)
+    check_reference(f"{path}.vocab_from", dataset.vocab_from, others)
     if dataset.vocab_from != NONE and (other := others[dataset.vocab_from].encoding) != dataset.encoding:
         raise ConfigError(
             f"dataset {dataset.vocab_from} has the encoding {other}",
@@ -209,14 +203,14 @@ def _check_bounds(path: str, settings: Settings, corpus: str, filters: Filters) 
 def _check_model(key: str, params: Params) -> None:
     """Check the encoding of a model's dataset, and the model that it starts from."""
     model, datasets, path = params.models[key], params.datasets.every, f"models.{key}"
-    _refers(f"{path}.dataset", model.dataset, datasets, optional=False)
+    check_reference(f"{path}.dataset", model.dataset, datasets, optional=False)
     if (name := datasets[model.dataset].encoding) != model.encoding:
         raise ConfigError(
             f"dataset {model.dataset} has the encoding {name}, and {model.arch} reads {model.encoding}",
             where=f"{path}.dataset",
             remedy=f"a dataset with the encoding {model.encoding}",
         )
-    _refers(f"{path}.init", model.init, params.models)
+    check_reference(f"{path}.init", model.init, params.models)
     if model.init == NONE and model.training.init_vocab != "same":
         raise ConfigError(
             "no model whose vocabulary could be mapped",
@@ -255,151 +249,3 @@ def _check_default(default: str, key: str, list_: str, params: Params) -> None:
         service(method, key, model.encoding, model.network)
     except ConfigError as error:
         raise ConfigError(error.what, where=path, remedy=f"remove {default}") from error
-
-
-def _check_run(key: str, params: Params) -> None:
-    """Check a run: the vocabulary of its dataset, guidance over the same rows, needs of scoring."""
-    run, datasets, path = params.runs[key], params.datasets.every, f"runs.{key}"
-    kind = TASKS[run.task]
-    _check_decoded(path, run, params)
-    _refers(f"{path}.model", run.model, params.models, optional=False)
-    model, dataset = params.models[run.model], datasets[run.dataset]
-    if (name := datasets[model.dataset].encoding) not in kind.encodings:
-        raise ConfigError(
-            f"model {run.model} reads the encoding {name}, which task {run.task} does not decode",
-            where=f"{path}.model",
-            remedy=f"a model of {' or '.join(kind.encodings)}",
-        )
-    if vocabulary_of(datasets, run.dataset) != vocabulary_of(datasets, model.dataset):
-        raise ConfigError(
-            f"dataset {run.dataset} does not have the vocabulary of model {run.model}",
-            where=f"{path}.dataset",
-            remedy=f"{model.dataset}, or a dataset with vocab_from: {model.dataset}",
-        )
-    if run.lm != NONE:
-        check_another(f"{path}.lm", run.lm, run.model, params.models)
-    _check_guidance(f"{path}.guidance", run, params.runs)
-    rows = [row.dataset for row in params.baselines.values() if row.paper == run.paper]
-    if run.paper in params.reports and run.dataset not in rows:
-        raise ConfigError(
-            f"the report of {run.paper} has no baselines on dataset {run.dataset}",
-            where=f"{path}.dataset",
-            remedy=f"an entry of baselines with paper: {run.paper} and dataset: {run.dataset}",
-        )
-    try:
-        run.decoder.check(model.network, dataset.settings, run.samples)
-    except ConfigError as error:
-        raise ConfigError(error.what, where=f"{path}.{error.where}", remedy=error.remedy) from error
-    _refers(f"{path}.annotation", run.annotation, params.annotations)
-    if run.annotation == NONE and kind.needs_annotation(model.network, dataset.settings):
-        raise ConfigError(
-            f"texts of task {run.task} are scored by their parses",
-            where=f"{path}.annotation",
-            remedy=f"an entry of annotations with run: {key}",
-        )
-    if run.annotation != NONE and (other := params.annotations[run.annotation].run) != key:
-        raise ConfigError(
-            f"annotation {run.annotation} parses run {other}", where=f"{path}.annotation", remedy=f"one with run: {key}"
-        )
-
-
-def _check_baseline(key: str, params: Params) -> None:
-    """Check a baseline: a dataset that the task can decode, needs of scoring."""
-    baseline, path = params.baselines[key], f"baselines.{key}"
-    kind = TASKS[baseline.task]
-    _check_decoded(path, baseline, params)
-    if (name := params.datasets.every[baseline.dataset].encoding) not in kind.encodings:
-        raise ConfigError(
-            f"dataset {baseline.dataset} has the encoding {name}, which task {baseline.task} does not decode",
-            where=f"{path}.dataset",
-            remedy=f"a dataset with the encoding {' or '.join(kind.encodings)}",
-        )
-    _refers(f"{path}.train", baseline.train, params.datasets.every)
-    if baseline.train != NONE:
-        own, other = (vocabulary_of(params.datasets.every, key) for key in (baseline.dataset, baseline.train))
-        if own != other:
-            raise ConfigError(
-                f"dataset {baseline.train} does not have the vocabulary of dataset {baseline.dataset}",
-                where=f"{path}.train",
-                remedy=f"{own}, or a dataset with vocab_from: {own}",
-            )
-    _refers(f"{path}.parser", baseline.parser, params.parsers)
-    _refers(f"{path}.published", baseline.published, _source_folders(params))
-    if bool(baseline.texts) != (baseline.published != NONE):
-        raise ConfigError(
-            "files of no source" if baseline.texts else f"no file of source {baseline.published}",
-            where=f"{path}.texts",
-            remedy="give both published and texts, or neither",
-        )
-    for name, files in baseline.texts.items():
-        if not isinstance(files, str) and len(files) < baseline.samples:
-            raise ConfigError(
-                f"{len(files)} files for {baseline.samples} samples",
-                where=f"{path}.texts.{name}",
-                remedy="one file, or one for each sample",
-            )
-
-
-def _check_decoded(path: str, entry_: Scored, params: Params) -> None:
-    """Check the dataset, judge and lexicon of a run or baseline."""
-    _refers(f"{path}.dataset", entry_.dataset, params.datasets.every, optional=False)
-    _refers(f"{path}.lm", entry_.lm, params.models)
-    if entry_.lm != NONE:
-        check_judge(path, entry_, params)
-    _refers(f"{path}.lexicon", entry_.lexicon, _source_folders(params))
-    if entry_.lexicon == NONE and entry_.decoder.needs_lexicon:
-        raise ConfigError(
-            "this decoder looks words up in a source", where=f"{path}.lexicon", remedy="name it, as forms/couyun"
-        )
-
-
-def _source_folders(params: Params) -> list[str]:
-    return [f"{source.shelf}/{name}" for name, source in params.sources.every.items()]
-
-
-def _check_guidance(path: str, run: Run, runs: Mapping[str, Run]) -> None:
-    """Check that the guidance is another run over the same rows, given as PAPER/RUN."""
-    _refers(path, run.guidance, [f"{other.paper}/{key}" for key, other in runs.items()])
-    if run.guide is None:
-        return
-    other = runs[run.guide[1]]
-    if (other.dataset, other.split, other.samples) != (run.dataset, run.split, run.samples):
-        raise ConfigError(
-            f"run {run.guidance} has another dataset, split or number of samples",
-            where=path,
-            remedy="give both the same",
-        )
-
-
-def _check_annotation(path: str, run: str, paper: str, parser: str, params: Params) -> None:
-    _refers(f"{path}.run", run, params.runs, optional=False)
-    _refers(f"{path}.parser", parser, params.parsers, optional=False)
-    if paper != (own := params.runs[run].paper):
-        raise ConfigError(f"run {run} is of paper {own}", where=f"{path}.paper", remedy=f"set it to {own}")
-
-
-def _check_protocol(key: str, params: Params) -> None:
-    """Check that a protocol judges runs of its paper on the same texts, and gives no run a score that another gives."""
-    protocol, path = params.protocols[key], f"protocols.{key}"
-    first = params.runs.get(protocol.runs[0])
-    for name in protocol.runs:
-        _refers(f"{path}.runs", name, params.runs, optional=False)
-        run = params.runs[name]
-        if run.paper != protocol.paper:
-            raise ConfigError(
-                f"run {name} is of paper {run.paper}", where=f"{path}.paper", remedy=f"set it to {run.paper}"
-            )
-        if first is not None and (run.dataset, run.split) != (first.dataset, first.split):
-            raise ConfigError(
-                f"run {name} is on {run.dataset} {run.split}, and {protocol.runs[0]} on {first.dataset} {first.split}",
-                where=f"{path}.runs",
-                remedy="name runs on the same texts",
-            )
-    for other, settings in params.protocols.items():
-        if other == key:
-            break
-        shared = {*protocol.criteria} & {*settings.criteria}
-        if shared and {*protocol.runs} & {*settings.runs}:
-            raise ConfigError(
-                f"protocol {other} judges a run of it by {min(shared)} too", where=path, remedy="rename the criterion"
-            )
