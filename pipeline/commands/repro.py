@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import signal
-import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from dvc.exceptions import DvcException
-from dvc.stage import run
-from dvc.stage.exceptions import StageCmdFailedError, StageNotFound
+from dvc.stage.exceptions import StageNotFound
 
 from espalier.cli.progress import counted, progress_bar, say
-from espalier.io.errors import ArtifactError, EspalierError
+from espalier.io.errors import ArtifactError
 from espalier.io.files import write_json
 from espalier.io.locks import exclusive
 from pipeline import layout
-from pipeline.graph import forks, settled
-from pipeline.graph.cluster_settings import Cluster, Resources, load_cluster
-from pipeline.graph.dvc_files import dvc_project, locked_atomically, parsed_once, written_by_entry
-from pipeline.graph.parent import STARTED_BY, end_with_parent, interrupt_below
+from pipeline.graph import settled
+from pipeline.graph.cluster_settings import Cluster, load_cluster
+from pipeline.graph.dvc_files import dvc_project, locked_atomically, parsed_once
+from pipeline.graph.parent import interrupt_below
 from pipeline.graph.scheduler import run_all
+from pipeline.graph.stage_worker import GRACE, Job, Outcome, bring_up_to_date, stay
 from pipeline.records.committed import differences, rewritten
 
 #: The products of each kind of stage, for the last line of a run.
@@ -40,41 +35,6 @@ MADE = {"train_parser": "parsers", "train": "models", "score": "scored runs", "r
 HEAVY = ("baselines", "decode", "train")
 #: Largest number of printed differences from the committed numbers.
 SHOWN = 12
-#: Seconds that a command has to end by itself, or DVC to release its files.
-GRACE = 5.0
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The result of a stage, its duration in seconds, and the output of the stage and DVC.
-
-    Attributes:
-        ran: whether its command was run. It then prints at least one line; outputs taken from DVC's cache print none.
-    """
-
-    stage: str
-    ok: bool
-    ran: bool
-    seconds: float
-    output: str
-
-
-@dataclass(frozen=True)
-class Job:
-    """The job of a stage on a cluster, and the seeds that have jobs of their own before it."""
-
-    cluster: Cluster
-    resources: Resources
-    seeds: tuple[int, ...]
-
-    def described(self, stage: str) -> str:
-        """One line: the stage, its number of jobs, and what each asks for."""
-        asked = self.resources
-        if asked.here:
-            return f"{stage}: here"
-        gpus = f", GPUs {asked.gpus}" if asked.gpus else ""
-        needs = f"cores {asked.cores}, memory {asked.memory}{gpus}, hours {asked.hours:g}"
-        return f"{stage}: jobs {len(self.seeds) + 1}, {needs}"
 
 
 def repro(targets: list[str], jobs: int, *, cluster: bool = False, dry_run: bool = False) -> None:
@@ -239,16 +199,16 @@ def _outcomes(
     def start(stage: str) -> Future[Outcome] | None:
         if failed:
             return None
-        # A process that starts inherits the mask: Ctrl-C waits until `_stay` has run there.
+        # A process that starts inherits the mask: Ctrl-C waits until `stay` has run there.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        future = pool.submit(_run, stage, place.get(stage))
+        future = pool.submit(bring_up_to_date, stage, place.get(stage))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         started(stage)
         return future
 
     heavy = sum(stage.partition("@")[0] in HEAVY for stage in graph)
     serve = heavy > jobs and not place  # else it is not worth its own import
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _stay, (serve,)) as pool:
+    with ProcessPoolExecutor(jobs, get_context("spawn"), stay, (serve,)) as pool:
         try:
             for outcome in run_all(graph, start, jobs, seconds):
                 failed = failed or not outcome.ok
@@ -257,124 +217,3 @@ def _outcomes(
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool waits for DVC, which writes
             interrupt_below(GRACE)
             raise
-
-
-class _Interrupt:
-    """Handling of Ctrl-C in a process that runs stages: no other command starts, and DVC writes what it has begun.
-
-    The command of a stage receives Ctrl-C too. DVC ignores it meanwhile, so that it can report how the command ended.
-    """
-
-    seen, starts_command = False, False
-    #: Set while no stage runs here.
-    idle = threading.Event()
-
-    @classmethod
-    def take(cls, *_: object) -> None:
-        """The signal handler."""
-        cls.seen = True
-        if cls.starts_command:
-            raise KeyboardInterrupt
-
-    @classmethod
-    def check(cls) -> None:
-        """Raise an interrupt that has come before."""
-        if cls.seen:
-            raise KeyboardInterrupt
-
-    @classmethod
-    def finish(cls) -> None:
-        """Start no other command, and wait until DVC has released the files of a stage whose command was killed."""
-        cls.seen = True
-        cls.idle.wait(GRACE)
-
-
-def _stay(serve: bool) -> None:
-    """In processes that run stages, leave Ctrl-C to `_run`, which reports it; and end with the main process.
-
-    Args:
-        serve: whether commands shall be forks.
-    """
-    _Interrupt.idle.set()
-    signal.signal(signal.SIGINT, _Interrupt.take)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    os.environ[STARTED_BY] = str(os.getpid())
-    end_with_parent(_Interrupt.finish)
-    if serve:
-        forks.start_server()
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """In this context, Ctrl-C stops DVC only where it starts a command, where it writes nothing."""
-    whole, command = run.cmd_run, run._run
-
-    def cmd_run(*arguments: Any, **options: Any) -> None:
-        _Interrupt.starts_command = True
-        try:
-            _Interrupt.check()
-            whole(*arguments, **options)
-        finally:
-            _Interrupt.starts_command = False
-
-    def forked(executable: str | None, line: str, **options: Any) -> None:
-        status = forks.fork(line, options["cwd"], options["env"])
-        if status is None:
-            command(executable, line, **options)
-        elif status:
-            raise StageCmdFailedError(line, status)
-
-    run.cmd_run, run._run = cmd_run, forked
-    _Interrupt.idle.clear()
-    try:
-        _Interrupt.check()
-        yield
-    finally:
-        run.cmd_run, run._run = whole, command
-        _Interrupt.idle.set()
-
-
-def _run(stage: str, job: Job | None) -> Outcome:
-    """Let DVC bring one stage up to date, in a separate process."""
-    logging.getLogger("dvc").setLevel(logging.WARNING)  # it names each stage and each file for git again
-    started = time.monotonic()
-    with tempfile.TemporaryFile() as file, _printed_to(file), parsed_once(), written_by_entry(), locked_atomically():
-        try:
-            with _interruptible(), _on_cluster(stage, job):
-                dvc_project(wait_for_lock=True).reproduce([stage], single_item=True)
-            ok, reason = True, ""
-        except DvcException as error:
-            ok, reason = False, f"{error.__cause__ or error}\n"
-        except EspalierError as error:
-            ok, reason = False, f"{error}\n"
-        except KeyboardInterrupt:
-            ok, reason = False, "interrupted\n"
-        file.seek(0)
-        output = file.read().decode(errors="replace") + reason
-    return Outcome(stage, ok, bool(output.strip()), time.monotonic() - started, output)
-
-
-@contextmanager
-def _on_cluster(stage: str, job: Job | None) -> Iterator[None]:
-    """In this context, the commands of the stage are jobs, if it has one."""
-    if job is None or job.resources.here:
-        yield
-        return
-    from pipeline.graph.jobs import as_jobs  # it imports Dask, which takes a second
-
-    with as_jobs(job.cluster, stage, job.resources, job.seeds):
-        yield
-
-
-@contextmanager
-def _printed_to(file: IO[bytes]) -> Iterator[None]:
-    """Redirect both standard streams of this process and its child processes to a file."""
-    kept = {stream: os.dup(stream) for stream in (1, 2)}
-    try:
-        for stream in kept:
-            os.dup2(file.fileno(), stream)
-        yield
-    finally:
-        for stream, copy in kept.items():
-            os.dup2(copy, stream)
-            os.close(copy)
