@@ -29,6 +29,7 @@ DETAILS = {
                 "worse": "guig_scpn",
                 "margin": None,
                 "profile": "small",
+                "why": "compared by an earlier report",
                 "p": 0.01,
                 "p_holm": 0.02,
                 "seeds": [3, 3],
@@ -262,7 +263,7 @@ def test_claims_have_their_effects_intervals_and_verdicts_in_the_printed_words_o
         "| --- | --- | --- | --- | --- |",
         "| Under the same parse GuiG keeps the meaning better than SCPN. "
         "| BLEU: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>ROUGE L: —; -1<br>METEOR: —; -1 "
-        "| 0.020 | 3 | holds |",
+        "| 0.020 | 3 | holds: compared by an earlier report |",
         "| Under the same parse GuiG follows it better than SCPN. | TED f: 1.5; — | — | 0 "
         "| not computed: not run: guig_scpn |",
     ]
@@ -286,7 +287,7 @@ def test_claims_of_ours_are_counted_apart_and_a_margin_stands_beside_the_effect(
         unknown = dict.fromkeys(("printed_effect", "interval"))
         measure = {**unknown, "metric": metric, "effect": 1.0, "printed_effect_excluded": False}
         runs = {name: getattr(ordering, name) for name in ("better", "worse", "margin")}
-        numbers = {"measures": [measure], "seeds": [3], "p": 0.5, "p_holm": 1.0}
+        numbers = {"measures": [measure], "seeds": [3], "p": 0.5, "p_holm": 1.0, "why": ""}
         claims.append({**runs, **numbers, "profile": "small", "verdict": "undecided"})
     table = claims_table(claims, "small", printed)
     assert table.count("| Ours: ") == sum(ordering.ours for ordering in printed.orderings) > 0
