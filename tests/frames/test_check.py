@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from espalier.frames import Acrostic, Format, Rhyme, Tones, Tune, Words
+from espalier.frames.check_places import check_places
+from espalier.frames.plan import plan_of
 from espalier.frames.report import Report
 from espalier.io.errors import ConfigError
 from espalier.verse.ci_books import CiBooks, open_books
+from espalier.verse.grammar import parse_format
+from espalier.verse.sounds import Sounds
 from tests.verse.couyun import Tunes, write_couyun
 
 POEM = "灯。照我桥西独坐声。三更雨，点点到天明。"
@@ -193,3 +197,20 @@ def test_a_book_that_is_not_given_is_said_in_one_line() -> None:
 def test_rules_in_traditional_characters_are_read_as_simplified_ones(books: CiBooks) -> None:
     assert Tune("燈詞", variant=1).check("中中东。照笑动。孔孔空。", books).kept
     assert (FRAME & Acrostic("燈照三")).check(POEM).kept
+
+
+def test_words_are_compared_as_simplified_ones_wherever_they_are_repeated() -> None:
+    report = (Format("2。2。") & Rhyme("AA")).check("山雲。山云。")
+    assert [each.rule for each in report.violations] == ["rhyme words"]
+    assert (Format("5，5。") & Words("后面")).check("歸鳥明月照，後面白雲飛。").kept
+    assert (Format("2，2。") & Acrostic("后来")).check("後面，來人。").kept
+
+
+@pytest.mark.parametrize("repeated", ["灯。灯。灯。", "灯，灯，灯。", "灯灯灯。", "灯灯，灯。"])
+def test_a_word_that_is_repeated_at_once_may_go_without_marks(repeated: str) -> None:
+    format_ = parse_format("3。1。1。1。", "zh", "....", copies=((4, 3), (5, 3)), sounds=Sounds("zh"))
+    report = check_places(plan_of(format_, Sounds("zh"), exact=False), "三更雨。" + repeated)
+    assert report.kept and {score.rule: score.kept for score in report.scores}["repetition"] == 2
+    assert not check_places(plan_of(format_, Sounds("zh"), exact=False), "三更雨。灯灯月。").kept
+    if repeated != "灯。灯。灯。":
+        assert not check_places(plan_of(format_, Sounds("zh")), "三更雨。" + repeated).kept

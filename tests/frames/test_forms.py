@@ -13,6 +13,7 @@ from espalier.frames.frame import Frame
 from espalier.frames.kinds import kinds_of
 from espalier.frames.places import PlaceAutomaton
 from espalier.io.errors import ConfigError
+from espalier.text.language import is_mark
 from espalier.verse.ci_books import CiBooks, open_books
 from tests.frames.test_check import TUNES
 from tests.verse.couyun import write_couyun
@@ -98,7 +99,7 @@ def test_rules_that_no_opening_takes_are_one_error_that_says_why_the_first_does_
     tmp_path: Path, books: CiBooks
 ) -> None:
     poor = open_books(write_couyun(tmp_path, "ds1 = ['东', 1, 1, 1, 1]\nss60 = ['洞', 3, -1, -1, 60]\n"))
-    message = r"form: .*: no opening of 五绝 goes with the others; by the first, .*no 2 different"
+    message = r"form: .*: no opening of 五言绝句 goes with the others; by the first, .*no 2 different"
     with pytest.raises(ConfigError, match=message):
         Form("五绝").automaton(poor)
     with pytest.raises(ConfigError, match="no 3 different words"):
@@ -184,3 +185,23 @@ def test_a_rule_that_says_the_same_as_a_form_or_a_tune_is_no_contradiction(books
     report = (Tune("灯词", variant=1) & Tones("中中中仄仄仄中仄中")).check(text, books)
     assert [each.of for each in report.scores if each.rule == "tone"] == [6] and report.kept
     assert Form("Shakespearean sonnet").says() and kinds_of((Form("haiku") & Rhyme("ABA")).says())
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "wanted"),
+    [(RIGHT[:17] + "。", 18, 18, "5 words"), (RIGHT + RIGHT[:5] + "。", 24, 28, "nothing")],
+)
+def test_a_line_that_is_missing_or_too_many_at_the_end_is_told_there_and_shifts_no_other(
+    text: str, start: int, end: int, wanted: str, books: CiBooks
+) -> None:
+    report = Form("五言绝句").check(text, books)
+    (fault,) = (each for each in report.violations if each.rule == "format")
+    assert (fault.start, fault.end - (end > start), fault.wanted) == (start, end, wanted)
+    assert not [each for each in report.violations if each.rule in ("tone", "rhyme")]
+
+
+def test_a_text_without_marks_has_lines_that_end_at_line_ends_and_spaces(books: CiBooks) -> None:
+    unmarked = "".join("\n" if is_mark(character) else character for character in RIGHT)
+    for text in (unmarked, unmarked.replace("\n", " "), unmarked.replace("\n", "\u3000")):
+        assert Form("五言绝句").check(text, books).kept
+    assert not Form("五言绝句", marks=True).check(unmarked, books).kept

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from espalier.frames import Tune
+from espalier.frames.compiled import compiled
 from espalier.verse.ci_books import open_books
+from espalier.verse.tunes import tunes
 
 
 @pytest.mark.skipif(not os.environ.get("ESPALIER_MIRROR"), reason="the books are not at hand")
@@ -30,3 +32,17 @@ def test_any_walk_through_the_automaton_of_a_tune_keeps_the_tune() -> None:
             assert state is not None
         report = frame.check(text, books)
         assert report.kept, (variant.tune, variant.number, text, report.violations)
+
+
+def test_a_tune_of_the_catalogue_repeats_what_its_variant_in_the_book_repeats() -> None:
+    book = open_books(Path(__file__).parents[2] / "released/songci/books.zip").tunes
+    for name, tune in tunes().items():
+        variant = book.variant(name)
+        if [count for unit in tune.units for count, _ in unit] == [count for count, _ in variant.clauses]:
+            assert tune.copies == variant.copies, name
+
+
+def test_a_tune_of_the_catalogue_repeats_its_lines_without_the_book() -> None:
+    plan = compiled({"tune": "如梦令", "book": "mandarin"}, None)
+    words = [number for number, place in enumerate(plan.places) if place.word]
+    assert [plan.places[words[place]].source for place in (25, 26)] == [words[23], words[24]]

@@ -58,7 +58,10 @@ def test_each_line_of_a_file_is_a_text_with_its_own_tune_or_rules(project: Path,
     ("command", "message"),
     [
         ((POEM,), "espalier: no rule is given; give one of: --format, --rhyme, --tones, --acrostic, --word, --tune,"),
-        ((POEM, "--rhyme", "AAA"), "the rules give no format; give --format, --tones, --tune or --form as well"),
+        (
+            (POEM, "--rhyme", "AAA"),
+            "the rules give no format; give --format, --tones, --tune, --syllables, --meter or --form as well",
+        ),
         ((POEM, *FORMAT, "--word", "lamp"), "--word: 'lamp' has more than Chinese characters"),
         ((POEM, "--form", "五言绝句", "--opening", "9"), "--opening: no opening 9 of 五言绝句; there are 4, from 1"),
         ((POEM, "--tune", "无名"), "--tune: no tune '无名' in the book"),
@@ -81,7 +84,7 @@ def test_an_opening_of_a_form_is_chosen_and_marks_count_on_request(project: Path
     form = ("check", "洞照东东洞，东东洞照空。洞东东照洞，东洞洞东风！", "--form", "五絕")
     assert [cli(project, *form, "--opening", number).status for number in "12"] == [0, 1]
     assert cli(project, *form).status == 0 and "'！' (marks): 。" in cli(project, *form, "--marks").out
-    assert "--opening: no opening 5 of 五絕; there are 4" in cli(project, *form, "--opening", "5").err
+    assert "--opening: no opening 5 of 五言绝句; there are 4" in cli(project, *form, "--opening", "5").err
 
 
 def test_without_books_it_is_said_what_to_do(tmp_path: Path, cli: Callable[..., Any]) -> None:

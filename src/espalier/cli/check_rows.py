@@ -51,7 +51,7 @@ def request_of(line: str, name: str) -> asked.CheckRequest:
     rules = {key: value for key, value in row.items() if key in {*RULES, *ONE} and value not in (None, "")}
     for key, value in {**rules, "text": row["text"]}.items():
         if remedy := _mistaken(value, RULES.get(key, str)):
-            raise ConfigError(f"{key} is {json.dumps(value)[:40]}", where=name, remedy=remedy)
+            raise ConfigError(f"{key} is {json.dumps(value, ensure_ascii=False)[:40]}", where=name, remedy=remedy)
     for one, several in ONE.items():
         if one in rules:
             rules[several] = [*rules.get(several, []), rules.pop(one)]

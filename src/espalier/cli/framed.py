@@ -121,5 +121,6 @@ def _calling(called: Callable[[str], str]) -> Iterator[None]:
             raise ConfigError(error.what, where=called(field), remedy=error.remedy) from error
         if error.what != NO_FORMAT:
             raise
-        remedy = f"give {', '.join(map(called, ('format', 'tones', 'tune')))} or {called('form')} as well"
+        names = filter(None, map(called, ("format", "tones", "tune", "syllables", "meter")))
+        remedy = f"give {', '.join(names)} or {called('form')} as well"
         raise ConfigError(NO_FORMAT, remedy=remedy) from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from espalier.cli.check import BOOKS, MELODY
@@ -52,6 +51,10 @@ class Grammar(Command):
             warnings.warn(what, InferenceWarning, stacklevel=2)
         print(found.text.rstrip("\n"))
 
+    def called(self, field: str) -> str:
+        """The option that gives a field; "" for rules of which there is no grammar."""
+        return "" if field in NO_GRAMMAR else option_of(self.names, field)
+
     def written(self, options: Mapping[str, Any]) -> Written:
         """The grammar of the frame that the options say."""
         from espalier.cli import framed
@@ -60,7 +63,7 @@ class Grammar(Command):
         of_frame = {name: value for name, value in options.items() if name in ("book", "tone", "rare")}
         said = framed.lined({**rules, **of_frame}, framed.melody_of(self.values), "zh")
         try:
-            return framed.written(said, options, framed.books_of(self.values), partial(option_of, self.names))
+            return framed.written(said, options, framed.books_of(self.values), self.called)
         except ConfigError as error:
             if error.where in {*rules, *options, "book", "group", "repeated", "alternatives"}:
                 raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
@@ -57,8 +57,8 @@ def _format(plan: Plan, found: Alignment, text: str) -> _Result:
         violations += map(_foreign, _runs_of(foreign))
         if foreign and not any(fault.start <= foreign[0].at < fault.end for fault in found.faults):
             wrong.add(number)
-    last = max(plan.marks, default=-1)
-    if last >= 0 and last not in found.at and not found.faults:
+    last, ended = max(plan.marks, default=-1), plan.exact or any(place in found.at for place in plan.marks)
+    if last >= 0 and last not in found.at and not found.faults and ended:
         end = len(text.rstrip())
         violations.append(Violation("format", end, end, "", plan.marks[last]))
         wrong.add(found.clauses - 1)
@@ -108,8 +108,13 @@ def _extra(plan: Plan, found: Alignment, text: str) -> list[Character]:
 def _given(plan: Plan, found: Alignment, text: str) -> _Result | None:
     """The given words stand at their places."""
     given = {place: each.given for place, each in enumerate(plan.places) if each.word and each.given}
-    at = {place: Character(read_as(found.at[place].text), found.at[place].at) for place in given if place in found.at}
-    return _each("given words", at, given)
+    return _each("given words", _simple(found, given), given)
+
+
+def _simple(found: Alignment, places: Iterable[int]) -> dict[int, Character]:
+    """The words of a text at some places, in Simplified characters."""
+    there = {place: found.at[place] for place in places if place in found.at}
+    return {place: replace(word, text=read_as(word.text)) for place, word in there.items()}
 
 
 def _each(rule: str, at: Mapping[int, Character], wanted: Mapping[int, str]) -> _Result | None:
@@ -170,19 +175,21 @@ def _differing(plan: Plan, found: Alignment, text: str) -> _Result | None:
         for place in letter.places:
             of += 1
             there = found.at.get(place)
-            if there and there.text in seen:
-                violations.append(_at("rhyme words", there, seen[there.text]))
+            word = read_as(there.text) if there else ""
+            if there and word in seen:
+                violations.append(_at("rhyme words", there, seen[word]))
             elif there:
                 kept += 1
-                seen[there.text] = f"another word; it rhymes at {there.at} already"
+                seen[word] = f"another word; it rhymes at {there.at} already"
     return (Score("rhyme words", kept, of), violations) if of else None
 
 
 def _repetitions(plan: Plan, found: Alignment, text: str) -> _Result | None:
     """Repeated places have the words that they repeat."""
     copies = {place: each.source for place, each in enumerate(plan.places) if each.source >= 0}
-    known = {place: found.at[source].text for place, source in copies.items() if source in found.at}
-    result = _each("repetition", found.at, known)
+    sources = _simple(found, copies.values())
+    known = {place: sources[source].text for place, source in copies.items() if source in sources}
+    result = _each("repetition", _simple(found, known), known)
     if result is None:
         return (Score("repetition", 0, len(copies)), []) if copies else None
     score, violations = result

@@ -51,9 +51,16 @@ def needed(said: Said, books: CiBooks | None) -> CiBooks | None:
     """
     tune_of_book = "tune" in said and (said.get("variant") or said.get("tone") or said["tune"] not in tunes())
     if books is None and (book_of(said) != "mandarin" or tune_of_book):
-        remedy = f"{REMEDY} in a clone, or give their folder, or take the book mandarin"
+        without = ", or take the book mandarin" if "tune" in said and not tune_of_book else ""
+        remedy = f"{REMEDY} in a clone, or give their folder{without}"
         raise ConfigError("no books of rhymes and tunes are at hand", where="book", remedy=remedy)
     return books
+
+
+def without_format() -> ConfigError:
+    """The error for rules that do not say how many words a text has."""
+    remedy = "join Format, Tones, Tune, Form, Syllables or Meter to them"
+    return ConfigError(NO_FORMAT, where="format", remedy=remedy)
 
 
 def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) -> Plan:
@@ -86,8 +93,8 @@ def compiled(said: Said, books: CiBooks | None, variant: Variant | None = None) 
         pattern = variant.full_pattern if variant is not None else named.pattern if named is not None else None
         text = pattern or (blanks_of(tones) if tones else None)
     if text is None:
-        raise ConfigError(NO_FORMAT, where="format", remedy="join Format, Tones, Tune or Form to them")
-    copies = variant.copies if variant is not None else ()
+        raise without_format()
+    copies = named.copies if named is not None else ()
     format_ = parse_format(
         text, "zh", rhyme, tones=tones, acrostic=said.get("acrostic", ""), copies=copies, sounds=sounds
     )

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from espalier.frames import judge
+from espalier.frames.clauses import WIDE
+from espalier.frames.forms import form_named
 from espalier.frames.melody import By, read_melody
 from espalier.frames.tune_names import tune_name
 from espalier.io.calls import checked_call
@@ -155,7 +157,7 @@ def frame_of(values: Mapping[str, Any], called: Callable[[str], str] = str) -> F
     where no rule has it, since it asks for nothing.
 
     Args:
-        called: what errors call a field, such as the option that gives it.
+        called: what errors call a field, such as the option that gives it; "" for one that cannot be given.
 
     Raises:
         ConfigError: nothing is given that a rule begins with.
@@ -174,7 +176,7 @@ def frame_of(values: Mapping[str, Any], called: Callable[[str], str] = str) -> F
         having = " or ".join(called(first) for first, kind in kinds.items() if min(alone) in _names(kind))
         raise ConfigError(what, where=min(alone), remedy=f"give {having} as well" if having else "leave it out")
     if not rules:
-        raise ConfigError("no rule is given", remedy=f"give one of: {', '.join(map(called, kinds))}")
+        raise ConfigError("no rule is given", remedy=f"give one of: {', '.join(filter(None, map(called, kinds)))}")
     return Rules(tuple(rules))
 
 
@@ -214,6 +216,11 @@ class Format(Rule):
     format: str
     language: Language = "zh"
     marks: bool = True
+
+    def said(self) -> dict[str, Any]:
+        """What the rule says, in Chinese with its marks as Chinese writes them."""
+        written = self.format.translate(WIDE) if self.language == "zh" else self.format
+        return super().said() | {"format": written}
 
     @classmethod
     @checked_call
@@ -356,6 +363,10 @@ class Form(Rule):
     opening: int | None = None
     marks: bool | None = None
     book: str | None = None
+
+    def said(self) -> dict[str, Any]:
+        """What the rule says, with the form's own name."""
+        return super().said() | {"form": form_named(self.form) or self.form}
 
 
 @checked_call

@@ -12,7 +12,7 @@ from espalier.frames.check_lines import check_lines
 from espalier.frames.check_places import check_places, second_stanza
 from espalier.frames.check_words import check_words
 from espalier.frames.chosen import Chosen, alternatives
-from espalier.frames.compiled import Said, compiled, needed
+from espalier.frames.compiled import Said, compiled, needed, without_format
 from espalier.frames.grammars import NOTATIONS, Notation, grammar_of
 from espalier.frames.kinds import by_faults, kinds_of, of_kinds, tone_faults, written_kinds
 from espalier.frames.line_automaton import LineAutomaton
@@ -78,7 +78,7 @@ def grammar(
         if is_english(kind):
             what = "the words of the dictionary are too many for a grammar of English lines"
             raise ConfigError(what, where="grammar", remedy="write them with Frame.processor")
-        chose = alternatives(compiled(_simple(kind), books), count, groups, repeated)
+        chose = alternatives(compiled(_simple(kind), books), count, groups, read_as(repeated))
         return chose, PlaceAutomaton(chose[0].plan)
 
     _, (chose, first) = next(of_kinds(said, written_kinds(said), of_kind))
@@ -132,8 +132,11 @@ def _check(said: Said, text: str, books: CiBooks | None) -> Report:
     if is_english(said) or said.get("language") == "en":
         require_script(text, "en")
         return check_lines(said, text) if is_english(said) else check_words(said, text)
+    if not said.keys() & {"format", "tones", "tune"}:
+        raise without_format()  # before the script of the text, since the rules say no language
     require_script(text, "zh")
-    said, notes = _simple(said), () if read_as(text) == text else (NOTE,)
+    written, said = said, _simple(said)
+    notes = () if (said, read_as(text)) == (written, text) else (NOTE,)
     report = _check_tune(said, text, books) if "tune" in said else check_places(compiled(said, books), text)
     return replace(report, notes=notes)
 
@@ -180,12 +183,17 @@ def _check_tune(said: Said, text: str, books: CiBooks | None) -> Report:
         reports.append((variant, report))
     if not reports:
         compiled(said, books)  # says why the commonest variant does not go with the other rules
-    reports.sort(key=lambda pair: (-pair[1].score, -books.tunes.count(pair[0])))
+    reports.sort(key=lambda pair: (-pair[1].score, -_repeated(pair[1]), -books.tunes.count(pair[0])))
     (variant, report), *others = reports
     scores = tuple((_name(other), each.score) for other, each in others)
     words = sum(variant.sentences[: books.tunes.stanza(variant)])
     stanza = second_stanza(compiled(said, books, variant), text, words) if words else 0
     return replace(report, variant=_name(variant), others=scores, stanza=stanza)
+
+
+def _repeated(report: Report) -> int:
+    """How many words are repeated as the variant repeats them, which explains more of a text than the same words do."""
+    return sum(score.kept for score in report.scores if score.rule == "repetition")
 
 
 def _name(variant: Variant) -> str:

@@ -33,6 +33,8 @@ def kinds_of(said: Said) -> list[Said]:
         raise ConfigError(what, where=twice, remedy="leave out one of them")
     if others.get("marks") and "ways" not in kinds[0]:
         raise ConfigError(f"{said['form']} has no marks of its own", where="marks", remedy="leave it out")
+    if others.get("book") and "ways" not in kinds[0]:
+        raise ConfigError(f"{said['form']} rhymes by no book", where="book", remedy="leave it out")
     for name in ("rhyme", "book"):  # which all kinds of a form have alike
         agree(name, others.get(name), kinds[0].get(name), f"the form {said['form']}")
     chosen = kinds if number is None else [kinds[number - 1]]

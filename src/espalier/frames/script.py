@@ -11,6 +11,8 @@ from espalier.text.normalize import simplified
 
 #: What is said once where Traditional characters are read.
 NOTE = "Traditional characters are read as Simplified ones"
+#: Traditional characters that GB 2312 has too.
+_IN_BOTH = frozenset("於後夥麽菸摺")
 
 
 def require_script(text: str, language: Language) -> None:
@@ -51,7 +53,9 @@ def read_as(text: str, known: Callable[[str], bool] = lambda character: False) -
 
 
 def _is_plain(text: str) -> bool:
-    """Whether all characters are in GB 2312, which has Simplified ones alone."""
+    """Whether all characters are in GB 2312, which has few others than Simplified ones."""
+    if not _IN_BOTH.isdisjoint(text):
+        return False
     try:
         text.encode("gb2312")
     except UnicodeEncodeError:

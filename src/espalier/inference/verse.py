@@ -171,11 +171,13 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             raise ConfigError("a variant beside a format", where="variant", remedy="leave out one of them")
         if request.acrostic and self.free:
             raise ConfigError("free texts keep no acrostic", where="acrostic", remedy="leave it out")
+        if request.tune is not None and self.system.language != "zh":
+            raise ConfigError("tunes are of Chinese verse", where="tune", remedy="give a format")
         if text is None and request.tune is not None:
             named = self._variant(request.tune, request.variant)
-            text, rhyme = named.pattern, rhyme or named.rhyme
+            text, rhyme, copies = named.pattern, rhyme or named.rhyme, named.copies
             if isinstance(named, Variant):
-                tones, copies = tones or named.tones, named.copies
+                tones = tones or named.tones
         elif text is None and tones:
             text = blanks_of(tones)
         if text is None:

@@ -19,6 +19,7 @@ import yaml
 
 from espalier.io.errors import ConfigError
 from espalier.verse.books import REMEDY
+from espalier.verse.copies import read_copies
 
 #: One clause: its number of characters, and the mark after it.
 Clause = tuple[int, str]
@@ -34,6 +35,7 @@ class Tune:
         rhyme: one letter per unit, "." for none.
         tone: one sign per unit: "平" for a level rhyme, "仄" for an oblique one.
         stanza: the units of the first of two stanzas; 0 for a single one.
+        copies: the places that repeat the word of an earlier place (叠), each with that place.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Tune:
     rhyme: str
     tone: str
     stanza: int = 0
+    copies: tuple[tuple[int, int], ...] = ()
 
     @property
     def units(self) -> tuple[tuple[Clause, ...], ...]:
@@ -62,7 +65,10 @@ def _catalogue() -> dict[str, Tune]:
     text = resources.files("espalier.verse").joinpath("tunes.yaml").read_text(encoding="utf-8")
     rows: dict[str, dict[str, Any]] = yaml.safe_load(text)
     return {
-        name: Tune(name, row["pattern"], row["rhyme"], row["tone"], row.get("stanza", 0)) for name, row in rows.items()
+        name: Tune(
+            name, row["pattern"], row["rhyme"], row["tone"], row.get("stanza", 0), read_copies(row.get("copies", ""))
+        )
+        for name, row in rows.items()
     }
 
 
