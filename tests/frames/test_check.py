@@ -11,6 +11,7 @@ from espalier.frames import Acrostic, Format, Rhyme, Tones, Tune, Words
 from espalier.frames.check_places import check_places
 from espalier.frames.plan import plan_of
 from espalier.frames.report import Report
+from espalier.frames.script import NOTE
 from espalier.io.errors import ConfigError
 from espalier.verse.ci_books import CiBooks, open_books
 from espalier.verse.grammar import parse_format
@@ -214,3 +215,33 @@ def test_a_word_that_is_repeated_at_once_may_go_without_marks(repeated: str) -> 
     assert not check_places(plan_of(format_, Sounds("zh"), exact=False), "三更雨。灯灯月。").kept
     if repeated != "灯。灯。灯。":
         assert not check_places(plan_of(format_, Sounds("zh")), "三更雨。" + repeated).kept
+
+
+def test_a_plan_without_marks_takes_spaces_for_layout() -> None:
+    assert Format("7").check("三更雨点 到天明").kept and Format("5").check("点 点 到 天 明").kept
+
+
+def test_of_ways_with_as_many_words_the_one_with_the_ends_of_sentences_in_common_is_taken() -> None:
+    report = Format("5，5。5，5。", marks=False).check("照我桥西坐。点点到天明，三更雨不停。")
+    (fault,) = (each for each in report.violations if each.rule == "format")
+    assert (fault.start, fault.end) == (0, 0)
+    exact = Format("5，5；5？5！").check("照我桥西坐，点点到天明；三更雨不停！")
+    assert [(each.rule, each.start) for each in exact.violations] == [("marks", 17), ("format", 18)]
+
+
+def test_only_a_pause_may_go_without_its_mark() -> None:
+    for text in ("照我桥西坐点。", "照我。桥西坐点。"):
+        assert not Format("3，3。", marks=False).check(text).kept
+    assert Format("3、3。", marks=False).check("照我桥西坐点。").kept
+    assert not Format("3、3。").check("照我桥西坐点。").kept
+
+
+def test_a_text_much_longer_than_its_plan_costs_no_more_than_its_length() -> None:
+    report = Format("5，5。", marks=False).check("照我桥西坐，" * 20_000)
+    assert {score.rule: (score.kept, score.of) for score in report.scores}["format"] == (2, 20_000)
+
+
+def test_traditional_rules_are_told_as_traditional_texts_are() -> None:
+    pytest.importorskip("opencc", reason="pip install '.[parse]'")
+    assert (Format("2，2。") & Acrostic("風雲")).check("风来，云去。").notes == (NOTE,)
+    assert not Format("2，2。").check("获夥，乾坤。").notes

@@ -202,6 +202,18 @@ def test_a_line_that_is_missing_or_too_many_at_the_end_is_told_there_and_shifts_
 
 def test_a_text_without_marks_has_lines_that_end_at_line_ends_and_spaces(books: CiBooks) -> None:
     unmarked = "".join("\n" if is_mark(character) else character for character in RIGHT)
-    for text in (unmarked, unmarked.replace("\n", " "), unmarked.replace("\n", "\u3000")):
+    once = unmarked.strip() + "。"
+    for text in (
+        unmarked,
+        once,
+        unmarked.replace("\n", " "),
+        unmarked.replace("\n", "\u3000"),
+        unmarked.replace("\n", "/"),
+    ):
         assert Form("五言绝句").check(text, books).kept
-    assert not Form("五言绝句", marks=True).check(unmarked, books).kept
+    spaced = unmarked.replace("照", "照 ")  # in lines, spaces are layout
+    assert Form("五言绝句").check(spaced, books).kept
+    report = Form("五言绝句", marks=True).check(unmarked, books)
+    assert [(each.rule, each.start, each.wanted) for each in report.violations] == [
+        ("marks", end, mark) for end, mark in zip((5, 11, 17, 23), "，。，。", strict=True)
+    ]

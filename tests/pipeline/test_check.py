@@ -35,6 +35,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_right_text_ends_with_status_0_and_a_wrong_one_with_1(project: Path, cli: Callable[..., Any]) -> None:
     right = cli(project, "check", POEM, *FORMAT)
     assert right.status == 0 and right.out.startswith("1.000  kept\n"), right.err
+    assert cli(project, "check", POEM.replace("。", "，"), *FORMAT).status == 1  # a format's marks count
     wrong = cli(project, "check", POEM.replace("声", "山"), *FORMAT)
     assert wrong.status == 1 and "8  '山' (rhyme): a word of eng like 灯" in wrong.out
 
@@ -73,6 +74,9 @@ def test_each_line_of_a_file_is_a_text_with_its_own_tune_or_rules(project: Path,
         ((POEM, "--format", "5x"), "--format: 'x' is no count, blank, mark or word"),
         ((POEM, "--format", "5。", "--book", "guangyun"), "--book: unknown book 'guangyun'"),
         (("lamp", "--format", "5。"), "text: it is not Chinese, as the frame is"),
+        (("the cat / the hat", "--rhyme", "AA"), "the rules give no format; give --format"),
+        (("an old pond", "--form", "haiku", "--book", "cilin"), "--book: haiku rhymes by no book; leave it out"),
+        ((POEM, "--form", "五言绝句", "--opening", "0"), "--opening: no opening 0 of 五言绝句; there are 4, from 1"),
     ],
 )
 def test_bad_input_is_one_line(project: Path, cli: Callable[..., Any], command: tuple[str, ...], message: str) -> None:

@@ -111,6 +111,7 @@ def test_an_acrostic_and_tones_are_kept_together(project: Path, cli: Callable[..
         (["--format", "2，2。", "--acrostic", "春江花月"], "acrostic: '春江花月' has 4 words, the format 1 sent"),
         (["--format", "2。", "--tone"], "tone: the format has no tones; give them: 仄仄平平仄; or give a tune"),
         (["--variant", "2"], "variant: a variant is given, but no tune; give its tune"),
+        (["--tune", "如梦令", "--acrostic", "江风山中虎天"], "acrostic: '虎' where '中' is repeated; give both the"),
         (["--rhyme", "AA"], "format: no format is given; give one, or a tune or tones"),
         (["--acrostic", "春江"], "format: no format is given; give one, or a tune or tones"),
         (["--format", "2。", "--book", "guangyun"], "--book: unknown book 'guangyun'; allowed: cilin, mand"),

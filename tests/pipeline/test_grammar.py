@@ -74,6 +74,8 @@ def test_the_grammar_of_a_melody_has_a_character_for_each_syllable(project: Path
         ((*FORMAT, "--repeated", "明"), "--repeated: 1 words where 0 are repeated"),
         (("--tune", "叠灯词", "--repeated", "ab"), "--repeated: 'a' is no Chinese character; repeat another word"),
         (("--tune", "叠灯词", "--repeated", "江笑"), "--repeated: '笑' does not suit the places of letter A in any"),
+        ((), "no rule is given; give one of: --format, --rhyme, --tones, --acrostic, --word, --tune, --form\n"),
+        (("--rhyme", "AA"), "the rules give no format; give --format, --tones, --tune or --form as well\n"),
         (("--form", "haiku"), "grammar: the words of the dictionary are too many"),
         ((*FORMAT, "--word", "春风", "--word", "秋月江山"), "--word: "),
     ],

@@ -118,6 +118,7 @@ class Check(Command):
         """The report on one text, by its own rules and by those of the options; `checked` makes it."""
         names = [field.name for field in fields(request) if field.name not in ("text", "name")]
         own = {name: value for name in names if (value := getattr(request, name)) is not None}
+        # A flag that is not given is false, which is not what a format says of its marks.
         given = {name: value for name in names if (value := self.values.get(name)) is not None and value is not False}
         rules = {**given, **options, **own}
         called = str if own else partial(option_of, self.names)

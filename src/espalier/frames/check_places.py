@@ -24,7 +24,7 @@ def check_places(plan: Plan, text: str, informing: Collection[str] = ()) -> Repo
     Args:
         informing: the rules that inform and do not count.
     """
-    found = align(plan, text, read_clauses(plan, text, exact=plan.exact))
+    found = align(plan, read_clauses(plan, text, exact=plan.exact))
     rules = (_format, _marks, _given, _tones, _rhymes, _differing, _repetitions, _words)
     results = [result for rule in rules if (result := rule(plan, found, text)) is not None]
     violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
@@ -36,7 +36,7 @@ def check_places(plan: Plan, text: str, informing: Collection[str] = ()) -> Repo
 def second_stanza(plan: Plan, text: str, words: int) -> int:
     """The character of a text at which a stanza begins, before which the plan has so many words; 0 if not known."""
     place = [place for place, each in enumerate(plan.places) if each.word][words]
-    there = align(plan, text, read_clauses(plan, text, exact=plan.exact)).at.get(place)
+    there = align(plan, read_clauses(plan, text, exact=plan.exact)).at.get(place)
     return there.at if there else 0
 
 
@@ -48,7 +48,7 @@ def _at(rule: str, character: Character, wanted: str) -> Violation:
 
 
 def _format(plan: Plan, found: Alignment, text: str) -> _Result:
-    """Each clause has its number of words, all Chinese characters, and a mark after it."""
+    """Each clause has its number of words, all Chinese characters, and the last one a mark if another has one."""
     violations = [Violation("format", f.start, f.end, text[f.start : f.end], f.wanted) for f in found.faults]
     wrong = set[int]()
     for number, (places, _) in enumerate(clauses_of(plan)):
@@ -57,8 +57,8 @@ def _format(plan: Plan, found: Alignment, text: str) -> _Result:
         violations += map(_foreign, _runs_of(foreign))
         if foreign and not any(fault.start <= foreign[0].at < fault.end for fault in found.faults):
             wrong.add(number)
-    last, ended = max(plan.marks, default=-1), plan.exact or any(place in found.at for place in plan.marks)
-    if last >= 0 and last not in found.at and not found.faults and ended:
+    last, marked = max(plan.marks, default=-1), any(place in found.at for place in plan.marks)
+    if marked and last not in found.at and not found.faults:
         end = len(text.rstrip())
         violations.append(Violation("format", end, end, "", plan.marks[last]))
         wrong.add(found.clauses - 1)
@@ -79,13 +79,15 @@ def _foreign(run: list[Character]) -> Violation:
 
 def _marks(plan: Plan, found: Alignment, text: str) -> _Result | None:
     """The marks are those of the frame; where these are free, a pause is a pause, and a stop a stop."""
-    violations, kept = list[Violation](), 0
+    violations, kept, unmarked = list[Violation](), 0, not any(place in found.at for place in plan.marks)
     for place, mark in plan.marks.items():
         there = found.at.get(place)
         right = there is not None and (there.text == mark or (not plan.exact and _stops(there.text) == _stops(mark)))
         kept += right
         if there is not None and not right:
             violations.append(_at("marks", there, mark))
+        elif there is None and plan.exact and unmarked and (word := found.at.get(place - 1)):
+            violations.append(Violation("marks", word.end, word.end, "", mark))
     if plan.exact and (extra := _extra(plan, found, text)):
         violations += [_at("marks", mark, "nothing") for mark in extra]
         kept = max(kept - len(extra), 0)

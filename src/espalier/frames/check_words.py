@@ -47,7 +47,7 @@ def check_words(said: Mapping[str, Any], text: str) -> Report:
     plans = [plan_of(unit, sounds, exact=exact) for unit in units]
     found = [_clauses(line, exact=exact) for line in LINE.finditer(text)]
     found = [clauses for clauses in found if any(clause.words for clause in clauses)]
-    aligned = [align(plan, text, clauses) for plan, clauses in zip(plans, found, strict=False)]
+    aligned = [align(plan, clauses) for plan, clauses in zip(plans, found, strict=False)]
     lines = _lines(said, format_)
     words = [[word for clause in clauses for word in clause.words] for clauses in found]
     rhymes = _rhymes(format_, plans, aligned)
@@ -97,7 +97,7 @@ def _format(plans: Sequence[Plan], aligned: Sequence[Alignment], text: str) -> _
     """Each clause has its number of words. All clauses of a line that is missing are wrong."""
     faults = [fault for each in aligned for fault in each.faults]
     violations = [Violation("format", f.start, f.end, text[f.start : f.end], f.wanted) for f in faults]
-    missing = [align(plan, "", []).clauses for plan in plans[len(aligned) :]]
+    missing = [align(plan, []).clauses for plan in plans[len(aligned) :]]
     of = sum(each.clauses for each in aligned) + sum(missing)
     return Score("format", sum(each.right for each in aligned), of), violations
 

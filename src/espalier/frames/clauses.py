@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from espalier.frames.plan import PAUSES, STOPS, Plan, clauses_of
 from espalier.text.language import is_mark
+from espalier.verse.grammar import WIDE
 
-#: The marks of other keyboards, as Chinese writes them.
-WIDE: Final = str.maketrans(",.!?;:()", "，。！？；：（）")
-
-#: What it costs to leave out a clause, or to join two; one more or fewer word in a clause costs 2.
-_MISSING, _JOINED = 3, 1
+#: What it costs that a clause has a word more or fewer, that two stand for one, and that one is missing or too many,
+#: besides 1 for each of its words.
+_WORD, _JOINED, _MISSING = 2, 1, 3
 #: How many clauses of the plan, and of the text, may stand beside each other. Of equally good ones the first is taken.
 _BESIDE: Final = ((1, 1), (2, 1), (3, 1), (1, 2), (1, 0), (0, 1))
+#: A text is compared up to so many times the clauses of the plan; what follows is too much.
+_LONGEST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +66,18 @@ class Alignment:
 def read_clauses(plan: Plan, text: str, *, exact: bool) -> list[Clause]:
     """The clauses of a text. Spaces and line ends are layout. Unless `exact`, so are marks that end no clause.
 
-    In a plan whose lines end without marks, clauses end at line ends, or at /; if it has no marks at all, only there. A
-    text without marks has clauses that end at line ends, at / and at spaces.
+    In a plan whose lines end without marks, clauses end at line ends, or at /; if it has no marks at all, only there.
+    So do those of a text without marks, but for one at its end; if it is one line, they end at spaces.
     """
     text = text.translate(WIDE)
-    unmarked = not plan.by_line and not any(character in PAUSES + STOPS for character in text)
-    clauses, by_line, ended = [Clause()], plan.by_line or unmarked, False
+    by_line, by_space, ended = plan.by_line, False, False
+    if plan.marks and not by_line:
+        by_line = not any(character in PAUSES + STOPS for character in text.rstrip()[:-1])
+        by_space = by_line and not any(character in "\n/" for character in text.strip())
+    clauses = [Clause()]
     for at, character in enumerate(text):
         if character.isspace() or (by_line and character == "/"):
-            ended = ended or (by_line and (unmarked or character in "\n/"))
+            ended = ended or by_space or (by_line and character in "\n/")
             continue
         if not is_mark(character):
             if (ended and clauses[-1].words) or (clauses[-1].marks and (plan.marks or not by_line)):
@@ -90,16 +94,17 @@ def read_clauses(plan: Plan, text: str, *, exact: bool) -> list[Clause]:
     return clauses
 
 
-def align(plan: Plan, text: str, clauses: Sequence[Clause]) -> Alignment:
+def align(plan: Plan, clauses: Sequence[Clause]) -> Alignment:
     """The clauses of a text at those of a plan, so that as few words as possible are missing or too many."""
     wanted = list(clauses_of(plan))
     optional = _optional(plan, wanted)
-    right_ends = [_Ended(len(words), "".join(plan.marks[place] for place in marks)) for words, marks in wanted]
-    ends = [_Ended(len(clause.words), "".join(mark.text for mark in clause.marks)) for clause in clauses]
-    ends[-1:] = [end._replace(marks="") for end in ends[-1:]]  # a stop ends a text wherever it breaks off
-    steps = _steps(right_ends, ends, optional)
+    steps = _steps(
+        [(len(words), _end("".join(plan.marks[place] for place in marks), plan)) for words, marks in wanted],
+        [(len(clause.words), _end("".join(mark.text for mark in clause.marks), plan)) for clause in clauses],
+        optional,
+    )
     at: dict[int, Character] = {}
-    faults, right, i, j = list[Fault](), 0, 0, 0
+    faults, right, i, j, end = list[Fault](), 0, 0, 0, 0
     for own, other in steps:
         places = [place for words, _ in wanted[i : i + own] for place in words]
         written = [character for clause in clauses[j : j + other] for character in clause.words]
@@ -114,7 +119,8 @@ def align(plan: Plan, text: str, clauses: Sequence[Clause]) -> Alignment:
         if own and other == 1 and len(places) == len(written) and all(optional[i : i + own - 1]):
             right += own
         else:
-            faults.append(_fault(wanted[i : i + own], clauses[j : j + other], clauses[:j], text))
+            faults.append(_fault(wanted[i : i + own], clauses[j : j + other], end))
+        end = max([end, *(each.end for clause in clauses[j : j + other] for each in (*clause.words, *clause.marks))])
         i, j = i + own, j + other
     return Alignment(at, faults, right, max(len(wanted), len(clauses)))
 
@@ -136,73 +142,77 @@ def _optional(plan: Plan, wanted: Sequence[tuple[list[int], list[int]]]) -> list
     ]
 
 
-def _fault(
-    wanted: Sequence[tuple[list[int], list[int]]], found: Sequence[Clause], before: Sequence[Clause], text: str
-) -> Fault:
+def _fault(wanted: Sequence[tuple[list[int], list[int]]], found: Sequence[Clause], before: int) -> Fault:
+    """The fault of clauses that stand beside each other; `before` is the end of the text before them."""
     lengths = [len(words) for words, _ in wanted]
     said = " and ".join(f"{length} word{'s' * (length != 1)}" for length in lengths)
     characters = [character for clause in found for character in (clause.words or clause.marks)]
     if not characters:
-        last = [character.end for clause in before for character in (*clause.words, *clause.marks)]
-        start = max(last, default=0)
-        return Fault(start, start, said)
-    start, end = characters[0].at, characters[-1].end
-    return Fault(start, end, said or "nothing")
+        return Fault(before, before, said)
+    return Fault(characters[0].at, characters[-1].end, said or "nothing")
 
 
-class _Ended(NamedTuple):
-    """The number of words of a clause, and the marks after it."""
-
-    words: int
-    marks: str
-
-    @property
-    def stops(self) -> bool | None:
-        """Whether the clause ends a sentence; None without a mark."""
-        return self.marks[-1] in STOPS if self.marks else None
+def _end(marks: str, plan: Plan) -> str:
+    """What the marks after a clause say: themselves where they are fixed, else whether a sentence ends."""
+    return marks if plan.exact or not marks else STOPS[0] if marks[-1] in STOPS else PAUSES[0]
 
 
-def _steps(wanted: Sequence[_Ended], found: Sequence[_Ended], optional: Sequence[bool]) -> Iterator[tuple[int, int]]:
+def _steps(
+    wanted: Sequence[tuple[int, str]], found: Sequence[tuple[int, str]], optional: Sequence[bool]
+) -> Iterator[tuple[int, int]]:
     """How many clauses of the plan, and how many of the text, stand beside each other, from first to last.
 
-    Of those with as few words missing or too many, the one with the most ends of sentences in common is taken, and of
-    these the one that differs last.
+    As few words as possible are missing or too many. Of those ways, as few clauses as possible end with other marks, of
+    those that end with one, but for the last of the text: a stop ends a text wherever it breaks off. Of these, the one
+    that differs last is taken.
 
     Args:
+        wanted, found: the number of words and the end of each clause of the plan, and of the text.
         optional: for each clause of the plan whether the mark after it may be left out.
     """
-    if [clause.words for clause in wanted] == [clause.words for clause in found]:
+    longest = _LONGEST * len(wanted)
+    sizes, others = [size for size, _ in wanted], [size for size, _ in found[:longest]]
+    if sizes == others:
         yield from [(1, 1)] * len(wanted)
-        return
-    #: For what is left of both, how bad its best alignment is, and the first step of it.
-    best: dict[tuple[int, int], tuple[tuple[int, int], tuple[int, int]]] = {(len(wanted), len(found)): ((0, 0), (0, 0))}
-    for i in reversed(range(len(wanted) + 1)):
-        for j in reversed(range(len(found) + 1)):
+    else:
+        ends, other_ends = [end for _, end in wanted], [end for _, end in found[:longest]]
+        other_ends[-1:] = [""] * len(other_ends[-1:])
+        best = _best(sizes, others, ends, other_ends, optional)
+        i = j = 0
+        while i < len(sizes) or j < len(others):
+            own, other = best[i][j][1]
+            yield own, other
+            i, j = i + own, j + other
+    yield from [(0, 1)] * (len(found) - len(others))
+
+
+def _best(
+    sizes: Sequence[int],
+    others: Sequence[int],
+    ends: Sequence[str],
+    other_ends: Sequence[str],
+    optional: Sequence[bool],
+) -> list[list[tuple[tuple[int, int], tuple[int, int]]]]:
+    """For each rest of the plan and of the text how bad its best way is, by words and by marks, and the first step."""
+    best = [[((0, 0), (0, 0))] * (len(others) + 1) for _ in range(len(sizes) + 1)]
+    for i in reversed(range(len(sizes) + 1)):
+        for j in reversed(range(len(others) + 1)):
+            ways = []
             for own, other in _BESIDE:
-                if i + own > len(wanted) or j + other > len(found):
+                if i + own > len(sizes) or j + other > len(others):
                     continue
-                cost = _cost(wanted[i : i + own], found[j : j + other], optional[i : i + own - 1])
-                if cost is None:
-                    continue
-                rest = best[i + own, j + other][0]
-                total = (rest[0] + cost[0], rest[1] + cost[1])
-                if (i, j) not in best or total < best[i, j][0]:
-                    best[i, j] = total, (own, other)
-    i = j = 0
-    while i < len(wanted) or j < len(found):
-        own, other = best[i, j][1]
-        yield own, other
-        i, j = i + own, j + other
-
-
-def _cost(wanted: Sequence[_Ended], found: Sequence[_Ended], optional: Sequence[bool]) -> tuple[int, int] | None:
-    """How bad it is that clauses stand beside each other, by their words and by their marks; None if they cannot."""
-    least, most = (sum(clause.words for clause in each) for each in (wanted, found))
-    if not wanted or not found:
-        return _MISSING + least + most, 0
-    marks = int(None not in (stops := {wanted[-1].stops, found[-1].stops}) and len(stops) > 1)
-    if len(wanted) == len(found):
-        return 2 * abs(least - most), marks
-    if least != most or (len(wanted) > 2 and not all(optional)):
-        return None
-    return (0 if len(wanted) > 1 and all(optional) else _JOINED), marks
+                words, mark = sum(sizes[i : i + own]) - sum(others[j : j + other]), 0
+                if own and other:
+                    joined = own > 1 and all(optional[i : i + own - 1])
+                    if own != other and (words or (own > 2 and not joined)):
+                        continue
+                    words = _WORD * abs(words) if own == other else 0 if joined else _JOINED
+                    end, other_end = ends[i + own - 1], other_ends[j + other - 1]
+                    mark = int(bool(end and other_end) and end != other_end)
+                else:
+                    words = _MISSING + abs(words)
+                rest = best[i + own][j + other][0]
+                ways.append(((rest[0] + words, rest[1] + mark), (own, other)))
+            if ways:
+                best[i][j] = min(ways, key=lambda way: way[0])
+    return best

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from espalier.frames import judge
-from espalier.frames.clauses import WIDE
 from espalier.frames.forms import form_named
 from espalier.frames.melody import By, read_melody
 from espalier.frames.tune_names import tune_name
 from espalier.io.calls import checked_call
 from espalier.io.errors import ConfigError
 from espalier.text.language import Language
+from espalier.verse.grammar import WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

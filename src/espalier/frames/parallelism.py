@@ -59,7 +59,7 @@ def with_parallelism(report: Report, plan: Plan, couplets: Sequence[tuple[int, i
     Args:
         couplets: the clauses of the plan that should be parallel, from 0.
     """
-    at = align(plan, report.text, read_clauses(plan, report.text, exact=plan.exact)).at
+    at = align(plan, read_clauses(plan, report.text, exact=plan.exact)).at
     clauses = [places for places, _ in clauses_of(plan)]
     kept = of = 0
     violations = list[Violation]()

@@ -11,8 +11,8 @@ from espalier.text.normalize import simplified
 
 #: What is said once where Traditional characters are read.
 NOTE = "Traditional characters are read as Simplified ones"
-#: Traditional characters that GB 2312 has too.
-_IN_BOTH = frozenset("於後夥麽菸摺")
+#: Traditional characters that GB 2312 has beside the Simplified ones, in which they are never written.
+_IN_BOTH = {"後": "后", "麽": "么", "菸": "烟"}
 
 
 def require_script(text: str, language: Language) -> None:
@@ -45,7 +45,7 @@ def read_as(text: str, known: Callable[[str], bool] = lambda character: False) -
         known: whether a character is left as it is.
     """
     if _is_plain(text):
-        return text
+        return "".join(character if known(character) else _IN_BOTH.get(character, character) for character in text)
     try:
         return "".join(character if known(character) else _simple(character) for character in text)
     except ConfigError:
@@ -53,9 +53,7 @@ def read_as(text: str, known: Callable[[str], bool] = lambda character: False) -
 
 
 def _is_plain(text: str) -> bool:
-    """Whether all characters are in GB 2312, which has few others than Simplified ones."""
-    if not _IN_BOTH.isdisjoint(text):
-        return False
+    """Whether all characters are in GB 2312, which has Simplified ones alone but for those of `_IN_BOTH`."""
     try:
         text.encode("gb2312")
     except UnicodeEncodeError:

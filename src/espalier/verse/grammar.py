@@ -92,7 +92,8 @@ LONGEST = 999
 MOST = 10_000
 
 _COUNTS = {"zh": "5,5。7,5。", "en": "8,/8./8,/8."}
-_WIDE = str.maketrans(",.!?;:()", "，。！？；：（）")
+#: The marks of other keyboards, as Chinese writes them.
+WIDE = str.maketrans(",.!?;:()", "，。！？；：（）")
 _NARROW = str.maketrans("，。！？；：、（）’‘“”", ",.!?;:,()''\"\"")
 _SIGNS = str.maketrans("＿＃／", "_#/")
 _ENGLISH = re.compile(r"[_#/]|\d+|['’]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?|-+|[^\w\s]")
@@ -146,7 +147,13 @@ def parse_format(
     if acrostic:
         format_ = with_acrostic(format_, acrostic)
     if copies:
-        format_ = with_copies(format_, copies)
+        try:
+            format_ = with_copies(format_, copies)
+        except ConfigError as error:
+            if not acrostic:
+                raise
+            remedy = "give both the same word, or another acrostic"
+            raise ConfigError(error.what, where="acrostic", remedy=remedy) from error
     return with_literals(format_, sounds, strict=rhyme is not None)
 
 
@@ -180,7 +187,7 @@ def _units(part: str, language: Language) -> list[tuple[str, ...]]:
 def _tokens(part: str, language: Language) -> list[str]:
     if language == "en":
         return _ENGLISH.findall(part.lower().replace("...", "…").translate(_NARROW))
-    return re.findall(r"\d+|\S", part.translate(_WIDE))
+    return re.findall(r"\d+|\S", part.translate(WIDE))
 
 
 def _count(token: str) -> int:
