@@ -263,7 +263,7 @@ def test_claims_have_their_effects_intervals_and_verdicts_in_the_printed_words_o
         "| --- | --- | --- | --- | --- |",
         "| Under the same parse GuiG keeps the meaning better than SCPN. "
         "| BLEU: 9.12; 0.263 [-0.1, 0.62], printed effect excluded<br>ROUGE L: —; -1<br>METEOR: —; -1 "
-        "| 0.020 | 3 | holds: compared by an earlier report |",
+        "| 0.020 | 3 | holds (compared by an earlier report) |",
         "| Under the same parse GuiG follows it better than SCPN. | TED f: 1.5; — | — | 0 "
         "| not computed: not run: guig_scpn |",
     ]

@@ -328,7 +328,9 @@ def claims_table(claims: Sequence[Mapping[str, Any]], profile: str, printed: Pri
         if named.margin is not None:
             effects.append(f"margin {named.margin:g}")
         seeds = " and ".join(dict.fromkeys(map(str, claim["seeds"])))
-        verdict = f"{claim['verdict']}: {claim['why']}" if claim["why"] else claim["verdict"]
+        verdict = claim["verdict"]
+        if claim["why"]:
+            verdict += f": {claim['why']}" if claim["p"] is None else f" ({claim['why']})"
         grid.append([named.words, "<br>".join(effects), probability(claim["p_holm"]), seeds, verdict])
     return grid_of(grid)
 
