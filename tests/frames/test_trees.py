@@ -175,3 +175,12 @@ def test_a_template_of_more_levels_than_can_be_compared_is_refused() -> None:
     assert template_of("(S" * MAX_LEVELS + ")" * MAX_LEVELS)
     with pytest.raises(ConfigError, match="a template of 101 levels; at most 100"):
         template_of("(S" * 101 + ")" * 101)
+
+
+def test_a_text_that_the_parser_does_not_read_is_one_line() -> None:
+    parser = parser_of(TREE)
+    parser.language = "en"  # type: ignore[attr-defined]
+    assert Template("(S (NP) (VP) (.))").check(TEXT, parser=parser).kept
+    refused = r"^text: it is not English, which the parser \(one answer\) reads; give a parser of its language$"
+    with pytest.raises(ConfigError, match=refused):
+        Template("(S (NP) (VP) (.))").check("安娜看见了猫。", parser=parser)

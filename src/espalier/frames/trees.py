@@ -21,6 +21,7 @@ from espalier.syntax.constituency import linearize, read_tree, words, write_tree
 from espalier.syntax.parsers.parser import Parser, Refused
 from espalier.syntax.parsers.penn_words import QUOTES
 from espalier.syntax.tree import Tree
+from espalier.text.language import LANGUAGES, language_name, mostly
 
 #: More levels than any tree has that is written by hand; comparing is recursive.
 MAX_LEVELS: Final = 100
@@ -40,13 +41,17 @@ def check_tree(template: str, text: str, parser: Parser | None) -> tuple[Score, 
     """The score of the rule `template`, and each node that is not as wanted. A node too many is one more to keep.
 
     Raises:
-        ConfigError: there is no parser, or it gives no tree for the text.
+        ConfigError: there is no parser, it reads another language, or it gives no tree for the text.
         TreeError: the template is none.
     """
     wanted = template_of(template)
     if parser is None:
         remedy = "give one: check(text, parser=...)"
         raise ConfigError("only a parser sees the tree of a text", where="template", remedy=remedy)
+    own = getattr(parser, "language", None)
+    if own in LANGUAGES and not mostly(text, own):
+        what = f"it is not {language_name(own)}, which the parser ({parser.signature}) reads"
+        raise ConfigError(what, where="text", remedy="give a parser of its language")
     (parse,) = parser.parse([text])
     if isinstance(parse, Refused):
         what = f"the parser refuses its {len(text)} characters ({parse.reason})"

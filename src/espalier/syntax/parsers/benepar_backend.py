@@ -90,7 +90,8 @@ class BeneparParser:
     def __init__(self, model: Any, signature: str, max_words: int = 200, batch_tokens: int = 500) -> None:
         self.signature = signature
         self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-        self._spaced = guess_language(model.label_vocab) != "zh"
+        #: The language of its treebank, by its labels.
+        self.language: str = guess_language(model.label_vocab)
         self._max_words = max_words
         if model.add_timing is not None:
             self._max_words = min(max_words, len(model.add_timing.timing_table) - 2)
@@ -135,7 +136,7 @@ class BeneparParser:
         if self._model.char_encoder is not None:
             return _Input(words, read, None, len(words) + 2)
         if spaces is None:
-            spaces = guess_space_after(read) if self._spaced else [False] * len(words)
+            spaces = guess_space_after(read) if self.language != "zh" else [False] * len(words)
         try:
             encoded = self._model.retokenizer(read, spaces, verbose=False)
         except (StopIteration, AssertionError):  # the tokenizer gives no token for the last word
