@@ -104,9 +104,16 @@ def _runs(params: Params) -> Iterator[Row]:
 
 
 def _tunes(params: Params) -> Iterator[Row]:
-    """The tunes of the catalogue. Tunes of the Qinding cipu can also be named if its source is downloaded."""
+    """The tunes of the catalogue, then the others of the book, in the variant that is meant where none is named."""
     for name, tune in tunes().items():
         yield {"tune": name, "format": tune.pattern, "rhyme": tune.rhyme}
+    if (folder := models().books()) is None:
+        return
+    book = TuneBook(folder)
+    for name, *_ in book.names:
+        if name not in tunes():
+            variant = book.variant(name)
+            yield {"tune": name, "format": variant.pattern, "rhyme": variant.rhyme}
 
 
 def _forms(params: Params) -> Iterator[Row]:

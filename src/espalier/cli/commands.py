@@ -25,8 +25,8 @@ class Generate(Command):
     If one line has tones, each needs tones or a tune. Random draws depend on --seed, on the number of the line and on
     that of the text, so that equal lines get different texts.
 
-    With --variant, --tone or a --book other than mandarin, the format of a tune is that of the Qinding cipu. So is that
-    of a tune that `espalier list tunes` does not show.
+    With --variant, --tone or a --book other than mandarin, the format of a tune is that of the Qinding cipu, and so is
+    that of a tune beyond the built-in ones, the first of `espalier list tunes`.
     """
 
     service, request, options, either = "generate", asked.VerseRequest, asked.VerseOptions, True
