@@ -105,13 +105,14 @@ def _runs(params: Params) -> Iterator[Row]:
 
 def _tunes(params: Params) -> Iterator[Row]:
     """The tunes of the catalogue, then the others of the book, in the variant that is meant where none is named."""
-    for name, tune in tunes().items():
+    catalogue = tunes()
+    for name, tune in catalogue.items():
         yield {"tune": name, "format": tune.pattern, "rhyme": tune.rhyme}
     if (folder := models().books()) is None:
         return
     book = TuneBook(folder)
     for name, *_ in book.names:
-        if name not in tunes():
+        if name not in catalogue:
             variant = book.variant(name)
             yield {"tune": name, "format": variant.pattern, "rhyme": variant.rhyme}
 

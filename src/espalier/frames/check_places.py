@@ -57,8 +57,8 @@ def _format(plan: Plan, found: Alignment, text: str) -> _Result:
         violations += map(_foreign, _runs_of(foreign))
         if foreign and not any(fault.start <= foreign[0].at < fault.end for fault in found.faults):
             wrong.add(number)
-    last, marked = max(plan.marks, default=-1), any(place in found.at for place in plan.marks)
-    if marked and last not in found.at and not found.faults:
+    last = max(plan.marks, default=-1)
+    if _is_marked(plan, found) and last not in found.at and not found.faults:
         end = len(text.rstrip())
         violations.append(Violation("format", end, end, "", plan.marks[last]))
         wrong.add(found.clauses - 1)
@@ -79,20 +79,25 @@ def _foreign(run: list[Character]) -> Violation:
 
 def _marks(plan: Plan, found: Alignment, text: str) -> _Result | None:
     """The marks are those of the frame; where these are free, a pause is a pause, and a stop a stop."""
-    violations, kept, unmarked = list[Violation](), 0, not any(place in found.at for place in plan.marks)
+    violations, kept, marked = list[Violation](), 0, _is_marked(plan, found)
     for place, mark in plan.marks.items():
         there = found.at.get(place)
         right = there is not None and (there.text == mark or (not plan.exact and _stops(there.text) == _stops(mark)))
         kept += right
         if there is not None and not right:
             violations.append(_at("marks", there, mark))
-        elif there is None and plan.exact and unmarked and (word := found.at.get(place - 1)):
+        elif there is None and plan.exact and not marked and (word := found.at.get(place - 1)):
             violations.append(Violation("marks", word.end, word.end, "", mark))
     if plan.exact and (extra := _extra(plan, found, text)):
         violations += [_at("marks", mark, "nothing") for mark in extra]
         kept = max(kept - len(extra), 0)
         return Score("marks", min(kept, len(plan.marks) - 1) if plan.marks else 0, max(len(plan.marks), 1)), violations
     return (Score("marks", kept, len(plan.marks), binding=plan.exact), violations) if plan.marks else None
+
+
+def _is_marked(plan: Plan, found: Alignment) -> bool:
+    """Whether a text has a mark where its plan has one."""
+    return any(place in found.at for place in plan.marks)
 
 
 def _stops(mark: str) -> bool:

@@ -170,30 +170,25 @@ def _steps(
         wanted, found: the number of words and the end of each clause of the plan, and of the text.
         optional: for each clause of the plan whether the mark after it may be left out.
     """
-    longest = _LONGEST * len(wanted)
-    sizes, others = [size for size, _ in wanted], [size for size, _ in found[:longest]]
-    if sizes == others:
+    compared = list(found[: _LONGEST * len(wanted)])
+    if [size for size, _ in wanted] == [size for size, _ in compared]:
         yield from [(1, 1)] * len(wanted)
     else:
-        ends, other_ends = [end for _, end in wanted], [end for _, end in found[:longest]]
-        other_ends[-1:] = [""] * len(other_ends[-1:])
-        best = _best(sizes, others, ends, other_ends, optional)
+        compared[-1:] = [(size, "") for size, _ in compared[-1:]]
+        best = _best(wanted, compared, optional)
         i = j = 0
-        while i < len(sizes) or j < len(others):
+        while i < len(wanted) or j < len(compared):
             own, other = best[i][j][1]
             yield own, other
             i, j = i + own, j + other
-    yield from [(0, 1)] * (len(found) - len(others))
+    yield from [(0, 1)] * (len(found) - len(compared))
 
 
 def _best(
-    sizes: Sequence[int],
-    others: Sequence[int],
-    ends: Sequence[str],
-    other_ends: Sequence[str],
-    optional: Sequence[bool],
+    wanted: Sequence[tuple[int, str]], found: Sequence[tuple[int, str]], optional: Sequence[bool]
 ) -> list[list[tuple[tuple[int, int], tuple[int, int]]]]:
     """For each rest of the plan and of the text how bad its best way is, by words and by marks, and the first step."""
+    sizes, others = [size for size, _ in wanted], [size for size, _ in found]
     best = [[((0, 0), (0, 0))] * (len(others) + 1) for _ in range(len(sizes) + 1)]
     for i in reversed(range(len(sizes) + 1)):
         for j in reversed(range(len(others) + 1)):
@@ -207,7 +202,7 @@ def _best(
                     if own != other and (words or (own > 2 and not joined)):
                         continue
                     words = _WORD * abs(words) if own == other else 0 if joined else _JOINED
-                    end, other_end = ends[i + own - 1], other_ends[j + other - 1]
+                    end, other_end = wanted[i + own - 1][1], found[j + other - 1][1]
                     mark = int(bool(end and other_end) and end != other_end)
                 else:
                     words = _MISSING + abs(words)
