@@ -1,11 +1,11 @@
 """How often a paraphrase keeps its template, by where its candidates come from: SE + TG of a profile on its dev pairs.
 
-    python benchmarks/kept_templates.py [--small] [WORDS]
+    python benchmarks/kept_templates.py [--record] [PROFILE ...]
 
-It prints the rows of the tables of docs/guig.md; with WORDS, those whose names have these words. The models and the
-parser are those of `data/` of the profile, the nursery's or, with --small, that of `small`. Of a pair's candidates the
-likeliest is taken whose parse keeps the template, as in a strict run. Milliseconds are processor time for a pair, for
-decoding and parsing. It takes four minutes on one thread, and half an hour with --small.
+It prints the tables of docs/guig.md: those of nursery and small, or of the profiles that are named. The models and the
+parser are those of `data/` of each profile. Of a pair's candidates the likeliest is taken whose parse keeps the
+template, as in a strict run. Milliseconds are processor time for a pair, for decoding, parsing and choosing. It takes
+four minutes on one thread for the nursery, and ten for small.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from espalier.metrics.paraphrase import paraphrase_statistics
 from espalier.metrics.ted import Trees
 from espalier.metrics.texts import Pairs
 from espalier.models.serialization import load_model
+from espalier.report.benchmarks import BenchmarkTable, Column
 from espalier.syntax.constituency import read_tree, template
 from espalier.syntax.parsers.parser import Refused
 from espalier.syntax.parsers.registry import load_parser
@@ -40,6 +41,8 @@ from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_search import of_classes, pair_constraint, ranked, search, tree_text, weighted
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # `pipeline` is in the clone, and not installed
+from measuring import RECORD, Record
+
 from pipeline import layout
 from pipeline.records.artifacts import read_ready, read_train
 
@@ -47,7 +50,6 @@ from pipeline.records.artifacts import read_ready, read_train
 class Setting(NamedTuple):
     """A profile's dataset and parser, the largest number of dev pairs, beams, trees and the length penalty of texts."""
 
-    profile: str
     dataset: str
     parser: str
     pairs: int
@@ -56,8 +58,8 @@ class Setting(NamedTuple):
     power: float
 
 
-NURSERY = Setting("nursery", "paraphrase_en", "constituency_en", 200, 4, 4, 0.0)
-SMALL = Setting("small", "guig", "penn", 250, 8, 8, 1.0)
+NURSERY = Setting("paraphrase_en", "constituency_en", 200, 4, 4, 0.0)
+SMALL = Setting("guig", "penn", 250, 8, 8, 1.0)
 #: The candidates of pairs that are decoded together; a round of those drawn again; and the most of a pair.
 TOGETHER, ROUND, MOST = 512, 32, 256
 
@@ -179,35 +181,41 @@ class Bench:
         parses = self.parses(rows)
         return [at for at, row in enumerate(rows) if not any(self.kept(places[at], row, parses))]
 
-    def cells(self, source: Source, most: int, weight: float) -> list[float]:
-        """Candidates of a pair, milliseconds, share of kept templates, BLEU and TED of what is taken.
+    def cells(self, source: Source, most: int, weights: Sequence[float]) -> Iterator[list[float]]:
+        """For each weight of the source in the ranking: candidates of a pair, milliseconds, scores of what is taken.
 
-        A text that is a candidate of two pairs counts once.
+        A text that is a candidate of two pairs counts once. The scores are the share of kept templates, BLEU and TED.
         """
         self.parsed = {}
         started, rows, size = time.process_time(), Rows(), max(1, TOGETHER // most)
         for start in range(0, len(self.data), size):
             rows += source(range(start, min(start + size, len(self.data))))
-        sources = (self.data.columns["source"].row(place) for place in range(len(rows)))
-        rows = [
-            ranked(weighted([each for each in row if each.tokens], source, self.vocabulary, weight), self.vocabulary)
-            for row, source in zip(rows, sources, strict=True)
-        ]
-        parses, texts = self.parses(rows), list[str]()
-        for place, row in enumerate(rows):
-            kept = self.kept(place, row, parses)
-            best = row[kept.index(True) if True in kept else 0].tokens if row else []
-            texts.append(self.vocabulary.decode_text(best))
-        seconds = time.process_time() - started
+        rows = [[each for each in row if each.tokens] for row in rows]
+        self.parses(rows)
+        found = time.process_time() - started
+        for weight in weights:
+            started = time.process_time()
+            texts = [self.taken(place, row, weight) for place, row in enumerate(rows)]
+            seconds = found + time.process_time() - started
+            yield [len(self.parsed) / len(rows), 1000 * seconds / len(rows), *self.scores(texts)]
+
+    def taken(self, place: int, row: Sequence[Hypothesis], weight: float) -> str:
+        """The candidate of a pair that is taken."""
+        source = self.data.columns["source"].row(place)
+        row = ranked(weighted(row, source, self.vocabulary, weight), self.vocabulary)
+        kept = self.kept(place, row, self.parsed)
+        return self.vocabulary.decode_text(row[kept.index(True) if True in kept else 0].tokens if row else [])
+
+    def scores(self, texts: Sequence[str]) -> list[float]:
+        """The share of kept templates, BLEU and TED of a text for each pair."""
         sides = [
             [self.vocabulary.decode_text(self.data.columns[side].row(place)) for place in range(len(self.data))]
             for side in ("source", "target")
         ]
-        trees = Trees([record.target_tree for record in self.records], [parses.get(text, "") for text in texts])
+        trees = Trees([record.target_tree for record in self.records], [self.parsed.get(text, "") for text in texts])
         found = paraphrase_statistics(Pairs(*sides, texts), trees, scored=("similarity", "trees"))
         scores = family_scores(found, seed=1, resamples=0)
-        values = [float(scores[name].value or 0) for name in ("template_kept", "bleu", "ted_full")]
-        return [len(self.parsed) / len(rows), 1000 * seconds / len(rows), *values]
+        return [float(scores[name].value or 0) for name in ("template_kept", "bleu", "ted_full")]
 
 
 def joined(*sources: Rows) -> Rows:
@@ -215,9 +223,9 @@ def joined(*sources: Rows) -> Rows:
     return [[each for row in rows for each in row] for rows in zip(*sources, strict=True)]
 
 
-#: Sources of candidates by name, the largest number of texts that each searches together for a pair, and the weight of
+#: Sources of candidates by name, the largest number of texts that each searches together for a pair, and the weights of
 #: the source in the ranking.
-Ways = dict[str, tuple[Source, int, float]]
+Ways = dict[str, tuple[Source, int, tuple[float, ...]]]
 
 
 def nursery_ways(bench: Bench) -> Ways:
@@ -256,7 +264,7 @@ def nursery_ways(bench: Bench) -> Ways:
         lambda of: joined(*(joined(beam(of, rank=rank), classed(of, rank)) for rank in ranks)),
         own,
     )
-    return {name: (source, most, 0.0) for name, (source, most) in named.items()}
+    return {name: (source, most, (0.0,)) for name, (source, most) in named.items()}
 
 
 def small_ways(bench: Bench) -> Ways:
@@ -270,28 +278,43 @@ def small_ways(bench: Bench) -> Ways:
             )
         )
 
-    named: Ways = {"the best of 8 beams": (lambda of: [row[:1] for row in bench.beam(of)], bench.setting.beam, 0.0)}
+    named: Ways = {"the best of 8 beams": (lambda of: [row[:1] for row in bench.beam(of)], bench.setting.beam, (0.0,))}
     for trees, samples in ((1, 48), (1, 176), (4, 16), (8, 16)):
         each = f", for each of {trees} trees" if trees > 1 else ""
-        named[f"8 beams, 8 under classes, {samples} samples{each}"] = of_trees(trees, samples), 16 + samples, 0.0
-    for weight in (0.5, 1.0, 1.5, 2.0):
-        name = f"8 beams, 8 under classes, 16 samples, for each of 8 trees, weight {weight}"
-        named[name] = of_trees(8, 16), 32, weight
+        named[f"8 beams, 8 under classes, {samples} samples{each}"] = of_trees(trees, samples), 16 + samples, (0.0,)
+    source, most, _ = named[each := "8 beams, 8 under classes, 16 samples, for each of 8 trees"]
+    named[each] = source, most, (0.0, 0.5, 1.0, 1.5, 2.0)
     return named
 
 
+PROFILES: dict[str, tuple[Setting, Callable[[Bench], Ways]]] = {
+    "nursery": (NURSERY, nursery_ways),
+    "small": (SMALL, small_ways),
+}
+
+
+def table(profile: str) -> BenchmarkTable:
+    """The candidates of the dev pairs of a profile; each row is told as soon as it is found."""
+    setting, ways = PROFILES[profile]
+    os.chdir(layout.PROFILES[profile])
+    bench, rows = Bench(setting), dict[str, list[float]]()
+    for name, (source, most, weights) in ways(bench).items():
+        for weight, cells in zip(weights, bench.cells(source, most, weights), strict=True):
+            rows[f"{name}, weight {weight}" if weight else name] = cells
+            print([*rows][-1], *(f"{cell:.2f}" for cell in cells), file=sys.stderr, flush=True)
+    digits = {"candidates": 0, "ms a pair": 0, "template kept, %": 1, "BLEU": 1, "TED": 2}
+    columns = [Column(heading=heading, digits=places) for heading, places in digits.items()]
+    return BenchmarkTable(title=f"{profile}: {len(bench.data)} dev pairs", columns=columns, rows=rows)
+
+
 def main() -> None:
-    small, asked = "--small" in sys.argv, " ".join(word for word in sys.argv[1:] if word != "--small")
-    setting, ways = (SMALL, small_ways) if small else (NURSERY, nursery_ways)
-    os.chdir(layout.PROFILES[setting.profile])
+    asked = [word for word in sys.argv[1:] if word != RECORD] or [*PROFILES]
+    if unknown := {*asked} - {*PROFILES}:
+        sys.exit(f"{min(unknown)!r} is no profile with a table: {', '.join(PROFILES)}")
     torch.set_num_threads(1)
-    bench = Bench(setting)
-    print(f"| {len(bench.data)} pairs | candidates | ms a pair | template kept, % | BLEU | TED |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name, way in ways(bench).items():
-        if asked in name:
-            found, milliseconds, kept, bleu, ted = bench.cells(*way)
-            print(f"| {name} | {found:.0f} | {milliseconds:.0f} | {kept:.1f} | {bleu:.1f} | {ted:.2f} |", flush=True)
+    with Record(__file__) as record:
+        for profile in asked:
+            record.add(table(profile))
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ PAGES = {
     "prosody.md": "docs/prosody.md",
     "songnet.md": "docs/songnet.md",
     "metrics.md": "docs/metrics.md",
+    "guig.md": "docs/guig.md",
     "sat.md": "docs/sat.md",
     "syntax.md": "docs/syntax.md",
     "x2tree.md": "docs/x2tree.md",

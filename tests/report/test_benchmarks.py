@@ -49,6 +49,18 @@ def test_the_range_of_a_row_can_be_that_of_the_tables_with_another_row() -> None
     assert both.range("peer", "ours too") == "9.0"
 
 
+def test_the_range_and_the_tables_can_be_those_of_some_titles() -> None:
+    nursery = table(0.954, 2).model_copy(update={"title": "nursery: a shape"})
+    both = RESULT.model_copy(update={"tables": (*RESULT.tables, nursery)})
+    assert both.range("peer", within="nursery") == "0.95"  # what is lost is shown with two decimals
+    assert both.range("peer", within="shape") == "0.95 to 34"
+    with pytest.raises(ArtifactError, match=r"no row peer with a ratio"):
+        both.range("peer", within="paper")
+    assert both.markdown("nursery") == nursery.markdown()
+    with pytest.raises(ArtifactError, match=r"no table of a shape; record all profiles"):
+        both.markdown("a shape")  # is no profile
+
+
 def test_a_file_is_read_as_it_was_written_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     path = tmp_path / "race.json"
     path.write_text(RESULT.model_dump_json(), encoding="utf-8")
@@ -63,6 +75,7 @@ def test_a_page_asks_for_a_benchmark_by_name() -> None:
         return render_page(template, "page.md", PageNumbers(dict, dict, printed={}, benchmarks={"race": RESULT}))  # type: ignore[arg-type]
 
     assert page('{{ ratios("race", "peer") }}') == "1.2 to 34"
+    assert page('{{ ratios("race", "peer", within="shape") }}') == "1.2 to 34"
     tables = page('{{ tables("race") }}')
     assert page('{{ benchmark("race") }}') == f"`python benchmarks/race.py 3`\n\n{tables}"
     with pytest.raises(ArtifactError, match=r"walk\.json: the benchmark has no results; python "):

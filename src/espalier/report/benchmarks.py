@@ -1,6 +1,6 @@
 """The results of a benchmark, as tables of a page: `benchmarks/results/<name>.json`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,21 +53,29 @@ class BenchmarkResult(Strict):
     machine: Mapping[str, Any]
     tables: tuple[BenchmarkTable, ...]
 
-    def markdown(self) -> str:
-        """All tables."""
-        return "\n\n".join(table.markdown() for table in self.tables)
+    def markdown(self, profile: str = "") -> str:
+        """All tables, or those of a profile.
 
-    def range(self, row: str, ours: str | None = None) -> str:
+        Raises:
+            ArtifactError: there is none of the profile.
+        """
+        tables = [*self._of(profile)]
+        if not tables:
+            raise ArtifactError(f"no table of {profile}", where=self.command, remedy="record all profiles")
+        return "\n\n".join(table.markdown() for table in tables)
+
+    def range(self, row: str, ours: str | None = None, within: str = "") -> str:
         """The range from the smallest to the largest median of a row's spreads, such as "1.4 to 2.7".
 
         Args:
             row: name of the row.
             ours: the row that the ratios compare with; only tables with this row are read. None means all tables.
+            within: what the titles of the tables have that are read.
 
         Raises:
             ArtifactError: no table has this row with a spread.
         """
-        tables = [table for table in self.tables if ours is None or ours in table.rows]
+        tables = [table for table in self.tables if (ours is None or ours in table.rows) and within in table.title]
         cells = [cell for table in tables for cell in table.rows.get(row, ()) if isinstance(cell, Spread)]
         if not cells:
             raise ArtifactError(f"no row {row} with a ratio", where=self.command, remedy="correct the page's template")
@@ -75,10 +83,13 @@ class BenchmarkResult(Strict):
         return " to ".join(dict.fromkeys(ends))
 
     def ratios(self, profile: str) -> dict[str, float]:
-        """The median in the last column of each row, from the table whose title begins with the profile; else empty."""
-        tables = (table for table in self.tables if table.title.startswith(f"{profile}:"))
-        rows = next((table.rows for table in tables), {})
+        """The median in the last column of each row, from the first table of the profile; empty if it has none."""
+        rows = next((table.rows for table in self._of(profile)), {})
         return {name: cells[-1].median for name, cells in rows.items() if cells and isinstance(cells[-1], Spread)}
+
+    def _of(self, profile: str) -> Iterator[BenchmarkTable]:
+        """The tables whose titles begin with a profile; all if it is ""."""
+        return (table for table in self.tables if not profile or table.title.startswith(f"{profile}:"))
 
 
 def load_benchmark(path: Path) -> BenchmarkResult:
@@ -98,7 +109,7 @@ def load_benchmark(path: Path) -> BenchmarkResult:
 
 
 def _short(ratio: float) -> str:
-    return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+    return f"{ratio:.{2 if ratio < 1 else 1 if ratio < 10 else 0}f}"
 
 
 def _cell(cell: Spread | float | str | None, digits: int) -> str:

@@ -109,9 +109,9 @@ class PageNumbers:
             raise ArtifactError(f"no measured training of {', '.join(sorted(absent))}", where=f"profile {profile}")
         return f"{sum(known[model].gpu_hours for model in models):.1f}"
 
-    def ratios(self, name: str, row: str, ours: str | None = None) -> str:
-        """The range of the ratios of a benchmark's row, over all its tables or over those with the row `ours`."""
-        return self._measured(name).range(row, ours)
+    def ratios(self, name: str, row: str, ours: str | None = None, within: str = "") -> str:
+        """The range of the ratios of a benchmark's row, over its tables (`BenchmarkResult.range`)."""
+        return self._measured(name).range(row, ours, within)
 
     def judged_rows(self, paper: str) -> str:
         """The printed scores of people with ours beside them; `judged` in templates."""
@@ -218,9 +218,9 @@ class PageNumbers:
         result = self._measured(name)
         return f"`{result.command}`\n\n{result.markdown()}"
 
-    def tables(self, name: str) -> str:
-        """Only the tables of a benchmark."""
-        return self._measured(name).markdown()
+    def tables(self, name: str, profile: str = "") -> str:
+        """Only the tables of a benchmark; of a profile, those whose titles begin with it."""
+        return self._measured(name).markdown(profile)
 
     def _scored(self, profile: str, group: str, key: str) -> bool:
         """Whether a run, or a row without a model, has scores."""
