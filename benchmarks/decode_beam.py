@@ -1,10 +1,11 @@
-"""Beam search at batch 32: ours against Hugging Face's `generate`, with the same weights.
+"""Beam search and greedy decoding at batch 32: ours against Hugging Face's `generate`, with the same weights.
 
     python benchmarks/decode_beam.py [rounds] [--record]
 
 Both models learn a made-up language for some minutes first, for searches of random weights are not like those that
-are made. Twice for each shape: texts whose ends are given (7 to 30 pieces), and texts that end where they will. No
-length normalisation. Tokens are those of the texts, end marks counted; scores are log-probabilities, all by our model.
+are made. Three times for each shape: by beam search, texts whose ends are given (7 to 30 pieces), and texts that end
+where they will; and these greedily. No length normalisation. Tokens are those of the texts, end marks counted; scores
+are log-probabilities, all by our model.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from espalier.datasets.batch import batch_plan
 from espalier.datasets.pairs.data import PairBatch, PairData
 from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
+from espalier.decoding.sampling import sample
 from espalier.models.guig import GuiG
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, precision_of
@@ -62,7 +64,13 @@ def scores(model: GuiG, shape: Shape, batch: PairBatch, texts: Sequence[Sequence
 
 
 def race(
-    shape: Shape, models: tuple[GuiG, Any], lengths: np.ndarray | None, what: str, count: int, record: Record
+    shape: Shape,
+    models: tuple[GuiG, Any],
+    lengths: np.ndarray | None,
+    what: str,
+    count: int,
+    record: Record,
+    beam: int = BEAM,
 ) -> None:
     ours, peer = models
     data = corpus(shape, BATCH, seed=5)
@@ -75,17 +83,20 @@ def race(
         only_end[EOS] = True
         ends, longest = torch.from_numpy(lengths), int(lengths.max())
         rule = EndAt(ends, only_end)
-        processors = [EndAtProcessor(ends.repeat_interleave(BEAM), only_end)]
+        processors = [EndAtProcessor(ends.repeat_interleave(beam), only_end)]
 
     def mine() -> int:
-        made = beam_search(ours, batch, beam=BEAM, max_ids=longest, begin=BOS, end=EOS, constraint=rule)
-        found["ours"] = [row[0].tokens for row in made]
+        if beam == 1:
+            found["ours"] = sample(ours, batch, seeds=range(BATCH), max_ids=longest, begin=BOS, end=EOS, top_k=1)
+        else:
+            made = beam_search(ours, batch, beam=beam, max_ids=longest, begin=BOS, end=EOS, constraint=rule)
+            found["ours"] = [row[0].tokens for row in made]
         return written(found["ours"])
 
     def theirs() -> int:
         with torch.inference_mode():
             made = peer.generate(
-                batch.source, attention_mask=mask, num_beams=BEAM, do_sample=False, use_cache=True, length_penalty=0.0,
+                batch.source, attention_mask=mask, num_beams=beam, do_sample=False, use_cache=True, length_penalty=0.0,
                 max_new_tokens=longest, logits_processor=processors,
             )  # fmt: skip
         rows = [row[1:] for row in made.tolist()]
@@ -96,13 +107,14 @@ def race(
         assert lengths is None or [len(text) + 1 for text in texts] == lengths.tolist()
         return sum(min(len(text) + 1, longest) for text in texts)
 
-    name = "Espalier beam search"
+    name = "Espalier"
     rates = rounds({name: timed(mine), "Hugging Face generate": timed(theirs)}, count, warm_up=1)
     gained = (scores(ours, shape, batch, found["ours"]) - scores(ours, shape, batch, found["theirs"])).tolist()
     same = sum(one == other for one, other in zip(found["ours"], found["theirs"], strict=True))
     mean = statistics.mean(map(len, found["ours"])) + 1
+    search = f"beam {beam}" if beam > 1 else "greedy"
     title = (
-        f"{shape}; beam {BEAM}, batch {BATCH}; {what}, {mean:.1f} tokens each; {torch.get_num_threads()} threads; "
+        f"{shape}; {search}, batch {BATCH}; {what}, {mean:.1f} tokens each; {torch.get_num_threads()} threads; "
         f"{same} of {BATCH} texts are the same; mean log-probability, ours - theirs: {statistics.mean(gained):+.1e} "
         f"({min(gained):+.1e} to {max(gained):+.1e})"
     )
@@ -125,6 +137,7 @@ def main() -> None:
             lengths = corpus(shape, BATCH, seed=5).columns["target"].lengths + 1
             race(shape, (ours, peer), lengths, "ends given", count, record)
             race(shape, (ours, peer), None, "free ends", count, record)
+            race(shape, (ours, peer), None, "free ends", count, record, beam=1)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,13 @@ import numpy as np
 import torch
 from forced_length import EndAt, EndAtProcessor
 from measuring import Record, arguments, rate_table, rounds, timed
-from peers import POSITIONS, SMALL, collated, corpus, pair
+from peers import NURSERY, SMALL, Shape, collated, corpus, pair, songnet
 
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
 from espalier.layers.shared_memory import Past, select_all
 from espalier.models.songnet import SongNet, SongNetState
-from espalier.models.songnet_config import SongNetConfig
 
 BATCH, BEAM, LENGTH = 32, 5, 70
 
@@ -43,15 +42,9 @@ class CopyingSongNet(SongNet):
         return CopiedState(**vars(super().start(batch)))
 
 
-def main() -> None:
-    [count] = arguments(5)
-    plain, peer = (model.eval() for model in pair(SMALL, dropout=0.0))
-    config = SongNetConfig(
-        layers=SMALL.layers, width=SMALL.width, heads=SMALL.heads, inner=SMALL.inner, positions=POSITIONS,
-        embedding_norm=True,
-    )  # fmt: skip
-    songnet, copying = (kind(config, plain.vocabulary).eval() for kind in (SongNet, CopyingSongNet))
-    data = corpus(SMALL, 4000)
+def race(shape: Shape, count: int, record: Record) -> None:
+    plain, peer = (model.eval() for model in pair(shape, dropout=0.0))
+    data = corpus(shape, 4000)
     batch = collated(data, np.argsort(np.abs(data.lengths - LENGTH), kind="stable")[:BATCH])
     only_end = torch.zeros(plain.vocabulary.text_size, dtype=torch.bool)
     only_end[EOS] = True
@@ -76,16 +69,22 @@ def main() -> None:
 
     ours = {
         "Espalier, the same decoder": plain,
-        "Espalier, SongNet": songnet,
-        "Espalier, SongNet that copies its memory": copying,
+        "Espalier, SongNet": songnet(shape, plain.vocabulary),
+        "Espalier, SongNet that copies its memory": songnet(shape, plain.vocabulary, CopyingSongNet),
     }
     peer_name = "Hugging Face generate"
     runs = {name: timed(partial(mine, model)) for name, model in ours.items()} | {peer_name: timed(theirs)}
     found = rounds(runs, count, warm_up=1)
-    title = f"{SMALL}; beam {BEAM}, batch {BATCH}; {torch.get_num_threads()} threads"
+    title = f"{shape}; beam {BEAM}, batch {BATCH}; {torch.get_num_threads()} threads"
+    for name in ours:
+        record.add(rate_table(title, {each: found[each] for each in (name, peer_name)}, name))
+
+
+def main() -> None:
+    [count] = arguments(5)
     with Record(__file__) as record:
-        for name in ours:
-            record.add(rate_table(title, {each: found[each] for each in (name, peer_name)}, name))
+        for shape in (SMALL, NURSERY):
+            race(shape, count, record)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 CTranslate2 (`pip install ctranslate2`, MIT) reads the weights from the copies that Hugging Face's models have of ours.
 The Transformer has learned a made-up language (`decode_beam.py`); the decoder of verse has random weights. No length
 normalisation. Tokens are those of the texts, end marks counted; log-probabilities are all by our model. Rates are per
-second of the process. The last row of a table is ours if all but the matrix products and the attention took no time, as
-PyTorch's profiler times these: where it is slower than CTranslate2, no other search in PyTorch's operators is faster.
+second of the process. SongNet has symbols and global attention over its frame, which CTranslate2's decoder has not. The
+last row of a table is ours if all but the matrix products and the attention took no time (`measuring.only`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import ctranslate2
@@ -26,9 +27,8 @@ import torch
 from ctranslate2.converters.transformers import BartLoader, GPT2Loader
 from decode_beam import BATCH, BEAM, LONGEST, learn
 from decode_beam import scores as text_scores
-from measuring import Record, arguments, rate_table, rounds, timed
+from measuring import PRODUCTS, Record, arguments, only, rate_table, rounds, timed
 from torch import Tensor
-from torch.profiler import ProfilerActivity, profile
 
 from espalier.datasets.vocabulary import BOS, EOS
 from espalier.decoding.beam import beam_search
@@ -40,11 +40,9 @@ from espalier.models.songnet import SongNet
 #: The tokens of a text of fixed length, of a poem by beam search, and of one by sampling.
 TEXT, VERSE, POEM = 20, 70, 100
 TOP_K = 32
-OURS, THEIRS = "Espalier", "CTranslate2, {}"
+OURS, SONGNET, THEIRS = "Espalier", "Espalier, SongNet", "CTranslate2, {}"
 LIMIT = "Espalier, products and attention alone"
-#: PyTorch's names of the matrix products and of the attention.
 ATTENTION = "aten::_scaled_dot_product_flash_attention_for_cpu"
-PRODUCTS = ("mkldnn::_linear_pointwise", "aten::mm", "aten::addmm", "aten::bmm", ATTENTION)
 Texts = list[list[int]]
 
 
@@ -74,22 +72,20 @@ def converted(spec: Any, kind: Callable[..., Any]) -> dict[str, Any]:
         return {THEIRS.format(name): kind(folder, compute_type=form, **threads) for name, form in forms.items()}
 
 
-def products_alone(run: Callable[[], int]) -> float:
-    """Tokens a second of matrix products and attention."""
-    with profile(activities=[ProfilerActivity.CPU]) as profiled:
-        tokens = run()
-    microseconds = {event.key: event.self_cpu_time_total for event in profiled.key_averages()}
-    return tokens / (sum(microseconds.get(name, 0.0) for name in PRODUCTS) / 1e6)
-
-
 def race(
-    title: str, runs: dict[str, Callable[[], Texts]], scores: Callable[[Texts], Tensor] | None, longest: int, count: int
+    title: str,
+    runs: dict[str, Callable[[], Texts]],
+    scores: Callable[[Texts], Tensor] | None,
+    longest: int,
+    count: int,
+    more: Mapping[str, Callable[[], Texts]] = MappingProxyType({}),
 ) -> tuple[str, dict[str, list[float]]]:
     """The title of a table with what is known of the texts, and the rates.
 
     Args:
         scores: (texts,) log-probabilities; None for samples, which differ.
         longest: the tokens of a text that is cut off.
+        more: what writes with other weights.
     """
     texts: dict[str, Texts] = {}
 
@@ -98,13 +94,15 @@ def race(
         return sum(min(len(text) + 1, longest) for text in texts[name])
 
     with constant_weights():  # packed once, as CTranslate2 packs them when it loads a model
+        runs = runs | more
         contestants = {name: timed(partial(run, name), time.process_time) for name in runs}
-        rates = rounds(contestants | {LIMIT: partial(products_alone, partial(run, OURS))}, count, warm_up=2)
+        limit = only((*PRODUCTS, ATTENTION), contestants[OURS])
+        rates = rounds(contestants | {LIMIT: limit}, count, warm_up=2)
     mean = statistics.mean(min(len(text) + 1, longest) for text in texts[OURS])
     title += f", {mean:.1f} tokens each; {torch.get_num_threads()} threads"
     if scores is None:
         return title, rates
-    found = [float(scores(made).mean()) for made in texts.values()]
+    found = [float(scores(made).mean()) for name, made in texts.items() if name not in more]
     same = sum(one == other for one, other in zip(texts[OURS], texts[THEIRS.format("fp32")], strict=True))
     assert found[0] >= found[1] - 1e-4, "theirs are more probable"
     values = ", ".join(f"{value:.3f}" for value in found)
@@ -155,7 +153,7 @@ def transformer(shape: marian.Shape, count: int, record: Record) -> None:
 def verse(shape: peers.Shape, count: int, record: Record) -> None:
     """Poems by beam search and by sampling."""
     ours, peer = (model.eval() for model in peers.pair(shape, dropout=0.0))
-    size = ours.vocabulary.text_size
+    symbols, size = peers.songnet(shape, ours.vocabulary), ours.vocabulary.text_size
     spec = GPT2Loader().get_model_spec(peer)
     spec.register_vocabulary(names(size))
     theirs = converted(spec, ctranslate2.Generator)
@@ -167,23 +165,32 @@ def verse(shape: peers.Shape, count: int, record: Record) -> None:
         )
         return [ids(row.sequences[0]) for row in found]
 
-    def searched() -> Texts:
-        found = beam_search(ours, batch, beam=BEAM, best=1, max_ids=VERSE, min_ids=VERSE, begin=BOS, end=EOS)
+    def searched(model: SongNet) -> Texts:
+        found = beam_search(model, batch, beam=BEAM, best=1, max_ids=VERSE, min_ids=VERSE, begin=BOS, end=EOS)
         return [row[0].tokens for row in found]
 
-    def sampled() -> Texts:
+    def sampled(model: SongNet) -> Texts:
         return sample(
-            ours, batch, seeds=range(BATCH), max_ids=POEM, begin=BOS, end=EOS, top_k=TOP_K,
+            model, batch, seeds=range(BATCH), max_ids=POEM, begin=BOS, end=EOS, top_k=TOP_K,
             constraint=ForbiddenTokens(torch.tensor([EOS]), size),
         )  # fmt: skip
 
     beam: dict[str, Any] = {"beam_size": BEAM, "length_penalty": 0}
-    runs = {OURS: searched} | {name: partial(its, each, VERSE, **beam) for name, each in theirs.items()}
-    scores = partial(poem_scores, ours)
-    record.add(rate_table(*race(f"{shape}; beam {BEAM}, fixed length", runs, scores, VERSE, count), OURS))
+    runs = {OURS: partial(searched, ours)} | {name: partial(its, each, VERSE, **beam) for name, each in theirs.items()}
+    scores, more = partial(poem_scores, ours), {SONGNET: partial(searched, symbols)}
+    tell(*race(f"{shape}; beam {BEAM}, fixed length", runs, scores, VERSE, count, more), record)
     top_k: dict[str, Any] = {"beam_size": 1, "sampling_topk": TOP_K}
-    runs = {OURS: sampled} | {name: partial(its, each, POEM, **top_k) for name, each in theirs.items()}
-    record.add(rate_table(*race(f"{shape}; top-{TOP_K} sampling, fixed length", runs, None, POEM, count), OURS))
+    runs = {OURS: partial(sampled, ours)} | {name: partial(its, each, POEM, **top_k) for name, each in theirs.items()}
+    more = {SONGNET: partial(sampled, symbols)}
+    tell(*race(f"{shape}; top-{TOP_K} sampling, fixed length", runs, None, POEM, count, more), record)
+
+
+def tell(title: str, rates: dict[str, list[float]], record: Record) -> None:
+    """A table of the decoder without symbols, and one of SongNet."""
+    symbols = rates.pop(SONGNET)
+    record.add(rate_table(title, rates, OURS))
+    theirs = {name: found for name, found in rates.items() if name not in (OURS, LIMIT)}
+    record.add(rate_table(title.partition(" threads")[0] + " threads", {SONGNET: symbols} | theirs, SONGNET))
 
 
 @torch.inference_mode()
@@ -201,9 +208,10 @@ def poem_scores(model: SongNet, texts: Texts) -> Tensor:
 def main() -> None:
     [count] = arguments(7)
     with Record(__file__) as record:
-        for shape in (peers.SMALL, peers.NURSERY):
-            verse(shape, count, record)
-        transformer(marian.SMALL, count, record)
+        for decoder in (peers.SMALL, peers.NURSERY):
+            verse(decoder, count, record)
+        for shape in (marian.SMALL, marian.PAPER):
+            transformer(shape, count, record)
 
 
 if __name__ == "__main__":

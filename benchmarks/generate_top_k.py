@@ -3,19 +3,23 @@
     python benchmarks/generate_top_k.py [rounds] [--record]
 
 Twice for each shape: texts as long as Song ci are (30 to 250 tokens; each ends at its place in both), and texts of 100
-tokens all. Only tokens of the texts count, no padding after their ends.
+tokens all. Only tokens of the texts count, no padding after their ends. SongNet has symbols and global attention over
+its frame, which the peer has not.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 import torch
 from forced_length import EndAt, EndAtProcessor
 from measuring import Record, arguments, rate_table, rounds, timed
-from peers import NURSERY, SMALL, Shape, collated, corpus, pair
+from peers import NURSERY, SMALL, Shape, collated, corpus, pair, songnet
 
 from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.decoding.sampling import sample
+from espalier.models.songnet import SongNet
 
 BATCH, TOP_K = 32, 32
 
@@ -28,9 +32,9 @@ def race(shape: Shape, lengths: np.ndarray, what: str, count: int, record: Recor
     only_end[EOS] = True
     longest = int(lengths.max())
 
-    def mine() -> int:
+    def mine(model: SongNet) -> int:
         texts = sample(
-            ours, batch, seeds=range(BATCH), max_ids=longest, begin=BOS, end=EOS, top_k=TOP_K,
+            model, batch, seeds=range(BATCH), max_ids=longest, begin=BOS, end=EOS, top_k=TOP_K,
             constraint=EndAt(ends, only_end),
         )  # fmt: skip
         assert [len(text) + 1 for text in texts] == lengths.tolist()
@@ -49,10 +53,12 @@ def race(shape: Shape, lengths: np.ndarray, what: str, count: int, record: Recor
     with torch.no_grad():
         apart = float((scores - peer(begin).logits[:, 0].log_softmax(-1)).abs().max())
     assert apart < 1e-4, f"the two models are not the same: log-probabilities {apart} apart"
-    name = "Espalier sample"
-    found = rounds({name: timed(mine), "Hugging Face generate": timed(theirs)}, count)
+    models = {"Espalier, the same decoder": ours, "Espalier, SongNet": songnet(shape, ours.vocabulary)}
+    peer_name, runs = "Hugging Face generate", {name: timed(partial(mine, each)) for name, each in models.items()}
+    found = rounds(runs | {peer_name: timed(theirs)}, count)
     title = f"{shape}; {what}; log-probabilities {apart:.1e} apart; {torch.get_num_threads()} threads"
-    record.add(rate_table(title, found, name))
+    for name in models:
+        record.add(rate_table(title, {each: found[each] for each in (name, peer_name)}, name))
 
 
 def main() -> None:

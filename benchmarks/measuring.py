@@ -1,6 +1,6 @@
 """Rates in alternating rounds, and their tables: printed, and with `--record` kept in `benchmarks/results/<name>.json`.
 
-`espalier pages` writes `benchmarks/README.md` and README's speeds from what is kept.
+`espalier pages` writes `benchmarks/README.md` from what is kept.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from torch.profiler import ProfilerActivity, profile
 
 from espalier.io.files import atomic_file
 from espalier.report.benchmarks import BenchmarkResult, BenchmarkTable, Column, Spread
@@ -23,6 +26,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # `pipeline` is in th
 from pipeline.records.measured import hardware
 
 RECORD = "--record"
+#: The distributions whose versions are kept with what was measured.
+COMPARED = ("torch", "transformers", "apted", "benepar", "ctranslate2", "edist", "llguidance", "outlines-core",
+            "rouge-score", "rouge-score-rs", "spacy", "x-ted", "x-transformers", "xgrammar")  # fmt: skip
 
 
 def arguments(*defaults: int) -> list[int]:
@@ -70,6 +76,30 @@ def timed(run: Callable[[], int], clock: Callable[[], float] = time.perf_counter
         return tokens / (clock() - started)
 
     return rate
+
+
+#: PyTorch's names of matrix products.
+PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "mkldnn::_linear_pointwise")
+
+
+def only(operators: Collection[str], rate: Callable[[], float]) -> Callable[[], float]:
+    """The rate of a run if all but some of PyTorch's operators took no time, Python neither.
+
+    Their share is that of a run under PyTorch's profiler. What the profiler adds to the others makes the share too
+    small, and the rate too high.
+    """
+
+    def limit() -> float:
+        with profile(activities=[ProfilerActivity.CPU]) as profiled:
+            started = time.perf_counter()
+            rate()
+            seconds = time.perf_counter() - started
+        found = sum(event.self_cpu_time_total for event in profiled.key_averages() if event.key in operators)
+        if not found:
+            sys.exit(f"PyTorch ran none of {', '.join(operators)}")
+        return rate() * seconds * 1e6 / found
+
+    return limit
 
 
 def spread(values: Sequence[float], low: float = 0.0, high: float = 1.0) -> Spread:
@@ -142,12 +172,12 @@ class Record:
 
 
 def _machine() -> dict[str, Any]:
+    """Hardware, threads, how memory is allocated if that is set, and the versions of what is compared and installed."""
     import torch
 
     found: dict[str, Any] = {"hardware": hardware(), "cores": os.cpu_count(), "threads": torch.get_num_threads()}
-    for name in ("torch", "transformers"):
-        try:
+    found |= {name: os.environ[name] for name in ("GLIBC_TUNABLES", "OPENBLAS_CORETYPE") if name in os.environ}
+    for name in COMPARED:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
     return found

@@ -68,6 +68,15 @@ def pair(shape: Shape, dropout: float) -> tuple[SongNet, GPT2LMHeadModel]:
     return ours, peer
 
 
+def songnet(shape: Shape, vocabulary: VerseVocabulary, kind: type[SongNet] = SongNet) -> SongNet:
+    """SongNet itself, with symbols and global attention over its frame, which no peer has; its weights are random."""
+    config = SongNetConfig(
+        layers=shape.layers, width=shape.width, heads=shape.heads, inner=shape.inner, positions=POSITIONS,
+        embedding_norm=True,
+    )  # fmt: skip
+    return kind(config, vocabulary).eval()
+
+
 def corpus(shape: Shape, poems: int) -> VerseData:
     """Random poems whose lengths are spread as those of Song ci are: about 90 tokens, from 30 to 250."""
     rng = np.random.default_rng(0)

@@ -6,7 +6,8 @@
 The others are Hugging Face's GPT-2, a plain module of PyTorch in the style of nanoGPT, as it is written and compiled by
 `torch.compile`, and the decoder of x-transformers. All batches are met before steps are timed, so compiling is not
 counted; the title says how long it takes, with the first steps. Without a C++ compiler or x-transformers their rows are
-left out. The norms and the attention of x-transformers have no biases; ours begin at 0, so losses are equal.
+left out. The norms and the attention of x-transformers have no biases; ours begin at 0, so losses are equal. The last
+row is ours if all but the matrix products took no time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from importlib.util import find_spec
 
 import torch
 import torch.nn.functional as F
-from measuring import Record, arguments, can_compile, rate_table, rounds
+from measuring import PRODUCTS, Record, arguments, can_compile, only, rate_table, rounds
 from peers import NURSERY, SMALL, Shape, collated, corpus, pair, peer_inputs, plain_decoder, x_transformer
 from torch import Tensor, nn
 from training_steps import contestant, fused
@@ -95,6 +96,7 @@ def race(shape: Shape, count: int, record: Record) -> None:
         )
         title += f"; compiled in {time.perf_counter() - started:.0f} s"
     ours = f"Espalier plain decoder, {half} AdamW"
+    runs["Espalier, products alone"] = only(PRODUCTS, runs[ours])
     found = rounds({ours: runs.pop(ours), **runs}, count, warm_up=1)
     record.add(rate_table(title, found, ours))
 

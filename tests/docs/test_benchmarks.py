@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from espalier.report.benchmarks import Spread, load_benchmark
 from pipeline import layout
@@ -41,6 +43,20 @@ def test_ratios_are_taken_round_by_round() -> None:
     found = {"ours": [10.0, 30.0, 20.0], "peer": [5.0, 10.0, 20.0]}
     rows = measuring.rate_table("", found, "ours").rows
     assert rows == {"ours": (20.0, ""), "peer": (10.0, Spread(2.0, 1.0, 3.0))}
+
+
+def test_a_limit_is_the_rate_if_all_but_some_operators_took_no_time() -> None:
+    weight = torch.randn(400, 400)
+
+    def rate() -> float:
+        torch.mm(weight, weight).cos_()
+        time.sleep(0.05)  # is none of PyTorch's time
+        return 10.0
+
+    both, product = (10.0 / measuring.only(names, rate)() for names in (["aten::mm", "aten::cos_"], ["aten::mm"]))
+    assert 0 < product < 1 and 0 < both < 1  # shares of all the time
+    with pytest.raises(SystemExit, match="none of aten::bmm"):
+        measuring.only(["aten::bmm"], rate)()
 
 
 def test_steps_are_shown_in_milliseconds_with_the_middle_half_of_their_ratios() -> None:
