@@ -60,7 +60,8 @@ def launch(number: int, folder: Path, *tasks: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    method = "fork" if sys.platform == "linux" else "spawn"
+    # What torch has begun on a GPU does not survive a fork.
+    method = "fork" if sys.platform == "linux" and not torch.cuda.is_available() else "spawn"
     start_processes(shared_training.work, (number, port, folder, tasks), number, start_method=method)
 
 
