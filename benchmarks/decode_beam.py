@@ -63,6 +63,14 @@ def scores(model: GuiG, shape: Shape, batch: PairBatch, texts: Sequence[Sequence
     return -(losses * ((made.target != EOS) | ended[:, None])).sum(1)
 
 
+def decoded(model: GuiG, batch: PairBatch, beam: int, longest: int, **search: Any) -> list[list[int]]:
+    """The best text of each source, by beam search with its options, or greedily with a beam of 1."""
+    ends = {"max_ids": longest, "begin": BOS, "end": EOS}
+    if beam == 1:
+        return sample(model, batch, seeds=range(BATCH), top_k=1, **ends)
+    return [row[0].tokens for row in beam_search(model, batch, beam=beam, **ends, **search)]
+
+
 def race(
     shape: Shape,
     models: tuple[GuiG, Any],
@@ -86,11 +94,7 @@ def race(
         processors = [EndAtProcessor(ends.repeat_interleave(beam), only_end)]
 
     def mine() -> int:
-        if beam == 1:
-            found["ours"] = sample(ours, batch, seeds=range(BATCH), max_ids=longest, begin=BOS, end=EOS, top_k=1)
-        else:
-            made = beam_search(ours, batch, beam=beam, max_ids=longest, begin=BOS, end=EOS, constraint=rule)
-            found["ours"] = [row[0].tokens for row in made]
+        found["ours"] = decoded(ours, batch, beam, longest, constraint=rule)
         return written(found["ours"])
 
     def theirs() -> int:

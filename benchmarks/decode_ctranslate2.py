@@ -16,7 +16,6 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import ctranslate2
@@ -25,7 +24,7 @@ import numpy as np
 import peers
 import torch
 from ctranslate2.converters.transformers import BartLoader, GPT2Loader
-from decode_beam import BATCH, BEAM, LONGEST, learn
+from decode_beam import BATCH, BEAM, LONGEST, decoded, learn
 from decode_beam import scores as text_scores
 from measuring import PRODUCTS, Record, arguments, only, rate_table, rounds, timed
 from torch import Tensor
@@ -78,7 +77,7 @@ def race(
     scores: Callable[[Texts], Tensor] | None,
     longest: int,
     count: int,
-    more: Mapping[str, Callable[[], Texts]] = MappingProxyType({}),
+    more: Mapping[str, Callable[[], Texts]],
 ) -> tuple[str, dict[str, list[float]]]:
     """The title of a table with what is known of the texts, and the rates.
 
@@ -125,12 +124,7 @@ def transformer(shape: marian.Shape, count: int, record: Record) -> None:
     sources = [[tokens[piece] for piece in row if piece] for row in batch.source.tolist()]
 
     def mine(beam: int, best: int, longest: int, shortest: int) -> Texts:
-        if beam == 1:
-            return sample(ours, batch, seeds=range(BATCH), max_ids=longest, begin=BOS, end=EOS, top_k=1)
-        found = beam_search(
-            ours, batch, beam=beam, best=best, max_ids=longest, min_ids=shortest, begin=BOS, end=EOS
-        )  # fmt: skip
-        return [row[0].tokens for row in found]
+        return decoded(ours, batch, beam, longest, best=best, min_ids=shortest)
 
     def its(model: ctranslate2.Translator, beam: int, best: int, longest: int, shortest: int) -> Texts:
         found = model.translate_batch(
@@ -147,7 +141,7 @@ def transformer(shape: marian.Shape, count: int, record: Record) -> None:
     ):
         runs = {OURS: partial(mine, *settings)} | {name: partial(its, each, *settings) for name, each in theirs.items()}
         scores = partial(text_scores, ours, shape, batch)
-        record.add(rate_table(*race(f"{shape}; {what}", runs, scores, settings[2], count), OURS))
+        record.add(rate_table(*race(f"{shape}; {what}", runs, scores, settings[2], count, {}), OURS))
 
 
 def verse(shape: peers.Shape, count: int, record: Record) -> None:

@@ -109,7 +109,8 @@ def load_benchmark(path: Path) -> BenchmarkResult:
 
 
 def _short(ratio: float) -> str:
-    return f"{ratio:.{2 if ratio < 1 else 1 if ratio < 10 else 0}f}"
+    digits = 2 if ratio < 1 else 1 if ratio < 10 else 0
+    return f"{ratio:.{digits}f}"
 
 
 def _cell(cell: Spread | float | str | None, digits: int) -> str:
