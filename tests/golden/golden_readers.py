@@ -167,6 +167,15 @@ def prose_zh(folder: Path) -> Any:
     return [[type(row).__name__, values_of(row)] for row in found]
 
 
+def chinese_dialogues(folder: Path) -> Any:
+    files = dict.fromkeys(("zh_dev_human.txt", "zh_test_human.txt"), "")
+    files["dialogues_text_Zh.txt"] = "灯亮了吗？ __eou__ 亮了。 __eou__\n"
+    return read("chinese_dialogues", {
+        "x": put(folder / "x", files),
+        "cdial": put(folder / "cdial", {"toy_train.txt": "灯 亮\t桥 远\n"}),
+    })  # fmt: skip
+
+
 def weibo(folder: Path) -> Any:
     said = json.dumps([["灯 亮 了 。", "桥 边 见 ！", "好 ， 8 点 4 5"], ["只 有 一 句"]], ensure_ascii=False)
     return read("weibo", {
@@ -272,6 +281,7 @@ COMPONENTS = {
     "readers.lyrics": lyrics,
     "readers.ptb": lambda folder: read("ptb", {"ptb": ptb_files(folder)}),
     "readers.ptb_tagged": ptb_tagged,
+    "readers.chinese_dialogues": chinese_dialogues,
     "readers.conllu": conllu,
     "readers.dialogues": dialogues,
     "readers.lrc": lrc,

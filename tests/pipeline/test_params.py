@@ -142,7 +142,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("profile", "huge", r"params.yaml: profile: .*'nursery', 'small' or 'paper'"),
     ("corpora", [], r"params.yaml: corpora: .*dictionary"),
     ("corpora/tiny", 3, r"params.yaml: corpora\.tiny: "),
-    ("corpora/tiny/reader", "moon", r"corpora\.tiny\.reader: unknown reader 'moon'; allowed: brown, conllu"),
+    ("corpora/tiny/reader", "moon", r"corpora\.tiny\.reader: unknown reader 'moon'; allowed: brown, chinese"),
     ("corpora/tiny/reader", "penn", r"corpora\.tiny\.shelf: reader penn reads files; name a shelf"),
     (
         "corpora/lines/reader",

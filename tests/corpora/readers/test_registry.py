@@ -84,7 +84,7 @@ def test_a_reader_of_records_that_nothing_reads_is_refused(monkeypatch: pytest.M
     assert reader("songci", where="corpora.ci") is READERS["songci"] and READERS["songci"].records == "verse"
     with pytest.raises(ConfigError, match=r"corpora\.ci\.reader: the reader mine gives Record rows; give Verse, Sent"):
         reader("mine", where="corpora.ci")
-    with pytest.raises(ConfigError, match=r"corpora\.ci\.reader: unknown reader 'songs'; allowed: brown, conllu"):
+    with pytest.raises(ConfigError, match=r"corpora\.ci\.reader: unknown reader 'songs'; allowed: brown, chinese"):
         reader("songs", where="corpora.ci")
 
 

@@ -86,6 +86,7 @@ READERS: Final = Registry[Reader](
     {
         # Published collections.
         "brown": Reader(Verse, "espalier.corpora.readers.brown:read"),
+        "chinese_dialogues": Reader(Pair, "espalier.corpora.readers.chinese_dialogues:read"),
         "conllu": Reader(Sentence, "espalier.corpora.readers.conllu:read"),
         "couplets": Reader(Sentence, "espalier.corpora.readers.couplets:read"),
         "guig_released": Reader(Pair, "espalier.corpora.readers.paranmt:read_released"),

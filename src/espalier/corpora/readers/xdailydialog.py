@@ -10,7 +10,9 @@ from espalier.corpora.readers.rows import adjacent
 from espalier.corpora.records import Pair, Quarantined
 from espalier.io.text_files import lines_of
 
-_FILES = {"train": "dialogues_text_Zh.txt", "dev": "zh_dev_human.txt", "test": "zh_test_human.txt"}
+#: The file of the training split.
+TRAIN = "dialogues_text_Zh.txt"
+_FILES = {"train": TRAIN, "dev": "zh_dev_human.txt", "test": "zh_test_human.txt"}
 _END = "__eou__"
 
 
