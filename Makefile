@@ -28,7 +28,7 @@ api: .venv/ready
 	@echo build/api/index.html
 
 test: .venv/ready
-	OMP_NUM_THREADS=1 pytest -n 2 --dist worksteal --durations 10
+	OMP_NUM_THREADS=1 pytest -n 3 --dist worksteal --durations 10
 
 # All trials of faults and damaged files, of which `make test` runs a sample.
 faults: .venv/ready
