@@ -158,6 +158,14 @@ def test_what_the_page_says_of_the_second_corpus_is_what_was_counted() -> None:
     assert not any(corpus["leakage"].values())
 
 
+def test_what_the_page_says_of_both_corpora_together_is_what_was_counted() -> None:
+    corpus, fit = details("corpora", "weibo_daily"), details("datasets", "weibo_daily")["rows"]
+    read, *kept = (corpus["rows"][name] for name in ("read", "train", "dev", "test"))
+    assert f"of {read:,} pairs, {kept[0]:,} are training, {kept[1]:,} dev and {kept[2]:,} test pairs" in TEXT
+    assert f"{fit['train']:,}, {fit['dev']:,} and {fit['test']:,} fit the encoding" in TEXT
+    assert not any(corpus["leakage"].values())
+
+
 def test_what_the_page_says_of_how_the_corpus_is_made_is_so() -> None:
     corpus: Any = profile("small").corpora["weibo"]
     assert (corpus.reader, corpus.parser, corpus.filters.max_repeat) == ("weibo", "gsd", 4)
