@@ -96,7 +96,9 @@ def test_a_trigram_over_trees_is_worse_than_both_x2tree_and_the_trigram(corpus: 
     assert max(tree, trigram) < over_trees
 
 
-@pytest.mark.parametrize(("run", "corpus"), [("dialogues", "weibo_dialogues"), ("daily", "xdailydialog"), ("both", "weibo_daily")])
+@pytest.mark.parametrize(
+    ("run", "corpus"), [("dialogues", "weibo_dialogues"), ("daily", "xdailydialog"), ("both", "weibo_daily")]
+)
 def test_on_three_more_corpora_trees_are_below_the_trigram_too(run: str, corpus: str) -> None:
     assert "On each, X2Tree and EncDec have a lower exact perplexity than the trigram." in TEXT
     runs = (f"x2tree_{run}_encdec", f"x2tree_{run}", f"baselines/{corpus}/ngram")
