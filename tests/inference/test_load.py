@@ -53,6 +53,24 @@ def test_the_lowest_seed_is_taken_unless_another_is_given(models: Path) -> None:
     assert "no weights of seed 4" in refused(models / "verse", seed=4)
 
 
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_products_are_in_bfloat16_where_it_is_asked_for(
+    models: Path, monkeypatch: pytest.MonkeyPatch, bfloat16: bool
+) -> None:
+    if bfloat16 and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        pytest.skip("this CPU has no instructions for bfloat16")
+    types, packed = set[torch.dtype](), torch.ops.mkldnn._linear_pointwise
+
+    def noted(x: torch.Tensor, *rest: Any) -> torch.Tensor:
+        types.add(x.dtype)
+        return packed(x, *rest)
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", noted)
+    system = espalier.load(models / "verse", device="cpu", bfloat16=bfloat16)
+    assert len(system.generate(["3,3。"], n=2)) == 2
+    assert types == {torch.bfloat16 if bfloat16 else torch.float32}
+
+
 def test_a_loaded_model_is_in_evaluation_mode_and_named_as_its_folder(models: Path) -> None:
     system = espalier.load(str(models / "verse"), device="cpu")
     assert system.name == "verse" and not system.model.training and system.language == "zh"

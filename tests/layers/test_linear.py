@@ -13,7 +13,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from espalier.io.errors import ArgumentError
 from espalier.layers.linear import Activation, ConstantWeights, _packs, constant_weights, linear
+
+needs_bfloat16 = pytest.mark.skipif(
+    not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="this CPU has no instructions for bfloat16"
+)
 
 
 @pytest.mark.parametrize("activation", [None, "gelu", "gelu_tanh"])
@@ -35,6 +40,32 @@ def test_a_row_has_the_same_bits_alone_and_among_others(inputs: int, outputs: in
         every = linear(x, weight, bias)
         for count in (1, 2, 3, 5, 11, 32, 33):
             assert torch.equal(linear(x[:count], weight, bias), every[:count])
+
+
+@needs_bfloat16
+@pytest.mark.parametrize("activation", [None, "gelu", "gelu_tanh"])
+def test_a_product_in_bfloat16_is_that_of_rounded_factors_in_its_block_and_in_those_within(
+    activation: Activation | None,
+) -> None:
+    x, weight, bias = torch.randn(5, 24), torch.randn(40, 24), torch.randn(40)
+    rounded = F.linear(*(each.bfloat16().float() for each in (x, weight, bias)))
+    if activation:
+        rounded = F.gelu(rounded, approximate="tanh" if activation == "gelu_tanh" else "none")
+    with constant_weights():
+        exact = linear(x, weight, bias, activation)
+        with constant_weights(bfloat16=True), constant_weights():
+            found = linear(x, weight, bias, activation)
+            assert found.dtype == torch.float32 and not torch.equal(found, exact)
+            torch.testing.assert_close(found, rounded, rtol=2**-8, atol=1e-3)
+            assert torch.equal(linear(x[:2], weight, bias, activation), found[:2])
+        assert torch.equal(linear(x, weight, bias, activation), exact)
+
+
+def test_a_cpu_without_bfloat16_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+    with pytest.raises(ArgumentError, match="this CPU has no instructions for it"), constant_weights(bfloat16=True):
+        pass
+    assert _packs.get() is None
 
 
 def test_weights_that_changed_between_two_decodings_are_packed_anew() -> None:

@@ -62,6 +62,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         parser: str | Path | Parser | None = None,
         expander: str | Path | Self | None = None,
         device: str | torch.device | None = None,
+        bfloat16: bool = False,
     ) -> None:
         from espalier.layers.linear import ConstantWeights
         from espalier.models.serialization import load_model, shape_of, weights_files
@@ -85,7 +86,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
                 where = f"{folder / SYSTEM}: settings.{place}"
                 raise ArtifactError(what, where=where, remedy="train or export the model again") from error
         self.model: Any = model.to(self.device)
-        self._weights = ConstantWeights(self.model)
+        self._weights, self._bfloat16 = ConstantWeights(self.model), bfloat16
         self.name, self.templates = folder.resolve().name, description.templates
         self.options, self.described_in = description.options, folder / SYSTEM
         self.synthetic = description.synthetic
@@ -127,7 +128,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         """The hypotheses of `task.generate`. Weights are packed once for all calls (`ConstantWeights`)."""
         from espalier.layers.linear import constant_weights
 
-        with constant_weights(self._weights):
+        with constant_weights(self._weights, bfloat16=self._bfloat16):
             return task.generate(self.model, batch, decoder, seeds, **given)
 
     @property

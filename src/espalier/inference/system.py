@@ -145,6 +145,7 @@ def load(
     parser: str | Path | Parser | None = None,
     expander: str | Path | System | None = None,
     device: str | torch.device | None = None,
+    bfloat16: bool = False,
 ) -> System:
     """Load a trained model for inference.
 
@@ -155,6 +156,7 @@ def load(
         parser: a parser or its folder, instead of the one named in `system.json`.
         expander: a system that expands templates, or its folder, instead of the one named in `system.json`.
         device: None means a GPU if there is one.
+        bfloat16: multiply matrices in bfloat16 to generate texts on a CPU, which is faster and may change the texts.
 
     Raises:
         ArgumentError: there is no such device.
@@ -162,7 +164,7 @@ def load(
         ConfigError: `system.json` names an option that its service does not have.
     """
     found = folder_of(folder)
-    system = System(found, seed=seed, parser=parser, expander=expander, device=device)
+    system = System(found, seed=seed, parser=parser, expander=expander, device=device, bfloat16=bfloat16)
     if is_downloaded(folder, found):
         system.name = str(folder)  # the folder's own is that of a commit
     where = f"{system.described_in}: options"
