@@ -86,7 +86,8 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
                 where = f"{folder / SYSTEM}: settings.{place}"
                 raise ArtifactError(what, where=where, remedy="train or export the model again") from error
         self.model: Any = model.to(self.device)
-        self._weights, self._bfloat16 = ConstantWeights(self.model), bfloat16
+        self._weights = ConstantWeights(self.model)
+        self._bfloat16 = bfloat16 and self.device.type == "cpu"
         self.name, self.templates = folder.resolve().name, description.templates
         self.options, self.described_in = description.options, folder / SYSTEM
         self.synthetic = description.synthetic
