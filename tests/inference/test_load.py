@@ -18,6 +18,7 @@ from espalier.inference.export import export_system
 from espalier.inference.folder import read_system, save_system
 from espalier.inference.registry import SERVICES, Service
 from espalier.io.errors import ArtifactError, ConfigError, EspalierError
+from espalier.layers.linear import has_bfloat16
 
 
 @pytest.fixture
@@ -53,12 +54,11 @@ def test_the_lowest_seed_is_taken_unless_another_is_given(models: Path) -> None:
     assert "no weights of seed 4" in refused(models / "verse", seed=4)
 
 
+@pytest.mark.skipif(not has_bfloat16(), reason="this CPU has no instructions for bfloat16")
 @pytest.mark.parametrize("bfloat16", [False, True])
 def test_products_are_in_bfloat16_where_it_is_asked_for(
     models: Path, monkeypatch: pytest.MonkeyPatch, bfloat16: bool
 ) -> None:
-    if bfloat16 and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        pytest.skip("this CPU has no instructions for bfloat16")
     types, packed = set[torch.dtype](), torch.ops.mkldnn._linear_pointwise
 
     def noted(x: torch.Tensor, *rest: Any) -> torch.Tensor:

@@ -14,11 +14,9 @@ import torch
 import torch.nn.functional as F
 
 from espalier.io.errors import ArgumentError
-from espalier.layers.linear import Activation, ConstantWeights, _packs, constant_weights, linear
+from espalier.layers.linear import Activation, ConstantWeights, _packs, constant_weights, has_bfloat16, linear
 
-needs_bfloat16 = pytest.mark.skipif(
-    not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="this CPU has no instructions for bfloat16"
-)
+needs_bfloat16 = pytest.mark.skipif(not has_bfloat16(), reason="this CPU has no instructions for bfloat16")
 
 
 @pytest.mark.parametrize("activation", [None, "gelu", "gelu_tanh"])
@@ -62,7 +60,7 @@ def test_a_product_in_bfloat16_is_that_of_rounded_factors_in_its_block_and_in_th
 
 
 def test_a_cpu_without_bfloat16_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+    monkeypatch.setattr("espalier.layers.linear.has_bfloat16", lambda: False)
     with pytest.raises(ArgumentError, match="this CPU has no instructions for it"), constant_weights(bfloat16=True):
         pass
     assert _packs.get() is None

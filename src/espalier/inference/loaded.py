@@ -173,7 +173,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         if self._expander is None:
             raise ConfigError(f"model {self.name} has no expander", remedy="give one: load(folder, expander=...)")
         if isinstance(self._expander, str | Path):
-            return type(self)(self._expander, device=self.device)
+            return type(self)(self._expander, device=self.device, bfloat16=self._bfloat16)
         return self._expander
 
     @cached_property

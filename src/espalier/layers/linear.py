@@ -78,7 +78,7 @@ def constant_weights(kept: ConstantWeights | None = None, *, bfloat16: bool = Fa
     Raises:
         ArgumentError: `bfloat16` on a CPU without instructions for it.
     """
-    if bfloat16 and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    if bfloat16 and not has_bfloat16():
         raise ArgumentError("this CPU has no instructions for it", where="bfloat16", remedy="leave it out")
     _keep_freed_memory()
     packs = _packs.get()
@@ -94,6 +94,11 @@ def constant_weights(kept: ConstantWeights | None = None, *, bfloat16: bool = Fa
         _packs.reset(token)
         if kept is not None:
             kept.keep(packs)
+
+
+def has_bfloat16() -> bool:
+    """Whether this CPU has instructions for bfloat16. PyTorch's operator exists only where oneDNN does."""
+    return torch.backends.mkldnn.is_available() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 @cache
