@@ -14,6 +14,10 @@ from markdown_page import ROOT, Page, profile
 PAGE = Page("README.md")
 
 
+def test_it_has_at_most_2400_words() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 2_400
+
+
 def test_the_sizes_of_the_generated_corpora_are_those_of_params() -> None:
     counts = [profile("nursery").corpora[key].options["count"] for key in ("verse_zh", "paraphrase_en", "dialogue_zh")]
     assert "{:,} ci, {:,} paraphrases and {:,} dialogues".format(*counts) in PAGE.prose
