@@ -39,8 +39,8 @@ def test_as_many_claims_are_decided_as_the_page_says() -> None:
     guig = {each["claim"]: each["verdict"] for each in details("orderings", "guig")["orderings"]}
     for size in ("Under the same parse GuiG follows it", "At the paper's sizes: GuiG follows the parse"):
         assert guig[f"{size} better than SCPN."] == "holds"
-    assert "That it improves the meaning is undecided at both sizes" in TEXT
-    assert "holds at the smaller size and is undecided at the paper's" in TEXT
+    assert "The claim that path attention improves the meaning is undecided at both sizes" in TEXT
+    assert "does not make the syntax worse holds at the smaller size and is undecided at the paper's" in TEXT
     attention = [verdict for claim, verdict in guig.items() if "ath attention" in claim and "expander" not in claim]
     assert attention == ["undecided", "holds", "undecided", "undecided"]
     assert [verdict for claim, verdict in guig.items() if "copying" in claim] == ["undecided"] * 3
@@ -154,10 +154,6 @@ def test_guig_stands_to_copying_and_to_no_path_attention_as_the_page_says() -> N
         for metric, sign in (("bleu", 1), ("rouge_l", 1), ("meteor", 1), ("ted_full", -1)):
             whole, without = values("guig", metric, [f"guig_tg{size}", f"guig_no_pa{size}"])
             assert sign * (without - whole) > 0
-    assert "SE + TG stays below it in BLEU and METEOR of dev" in TEXT
-    for metric in ("bleu", "meteor"):
-        longer, copied = values("guig", metric, ["guig_se_tg_long_dev", "baselines/guig_dev/copy"])
-        assert longer < copied
 
 
 def test_a_length_penalty_makes_texts_of_guig_longer_and_leaves_their_bleu_below_copying() -> None:
@@ -171,7 +167,10 @@ def test_a_length_penalty_makes_texts_of_guig_longer_and_leaves_their_bleu_below
 def test_all_models_of_c_dnpg_that_do_not_copy_but_three_are_above_copying_and_look_up_on_all_and_joined_pairs() -> (
     None
 ):
-    assert "all models that do not copy have a higher iBLEU than copying and look-up, ResidualLSTM and the two" in TEXT
+    assert (
+        "the models without a copy mechanism have a higher iBLEU than copying the source and than look-up, except"
+        in TEXT
+    )
     trivial = [f"baselines/quora_pairs/{row}" for row in ("copy", "look_up")]
     plain = ("transformer", "r", "s", "rs", "released", "r_plus_s")
     copying = ("pointer_generator", "transformer_copy", "dnpg", "rs_copy")
@@ -184,13 +183,18 @@ def test_all_models_of_c_dnpg_that_do_not_copy_but_three_are_above_copying_and_l
 
 
 def test_the_models_that_copy_and_the_released_form_are_first_on_unseen_pairs() -> None:
-    assert "The models that copy, and the released form, have the highest scores there." in TEXT
+    assert "The models with a copy mechanism and the released form have the highest scores there." in TEXT
     first = [f"cdnpg_{name}" for name in ("pointer_generator", "transformer_copy", "rs_copy", "dnpg", "released")]
     others = [f"cdnpg_{name}" for name in ("residual_lstm", "transformer", "r", "s", "rs", "r_plus_s")]
     metric = "paper_ibleu_80_unseen"
     assert min(values("cdnpg", metric, first)) > max(values("cdnpg", metric, others))
-    copied = values("cdnpg", "copied", [name for name in first if name != "cdnpg_released"])
-    assert min(copied) > 20  # "more than a fifth"
+
+
+def test_models_without_shared_questions_lose_half_of_their_ibleu_on_joined_pairs() -> None:
+    assert "On joined pairs it is less than half" in TEXT
+    for name in ("transformer", "rs"):
+        without, whole = values("cdnpg", "paper_ibleu_80_joined", [f"cdnpg_{name}_unshared", f"cdnpg_{name}"])
+        assert without < whole / 2
 
 
 def test_fine_tuning_raises_the_ibleu_of_every_model_of_tweets() -> None:
