@@ -69,17 +69,6 @@ class PageNumbers:
         """A score; a metric that begins with "counts." is a count."""
         return _number(self._value(place, metric), digits)
 
-    def interval(self, place: str, metric: str, digits: int = 2) -> str:
-        """A score with its interval."""
-        around = (self._at(place).get("intervals") or {}).get(metric)
-        text = self.score(place, metric, digits)
-        return f"{text} [{_number(around[0], digits)}, {_number(around[1], digits)}]" if around else text
-
-    def difference(self, place: str, run: str, other: str, metric: str, digits: int = 2) -> str:
-        """The score of `run` minus the score of `other`. `place` is PROFILE/GROUP."""
-        one, two = (self._value(f"{place}/{key}", metric) for key in (run, other))
-        return _number(None if one is None or two is None else one - two, digits)
-
     def count(self, place: str, path: str, digits: int = 0) -> str:
         """A number of the details by its path, such as "rows.train" or "curve.dev_loss.3"."""
         return _number(_path(self._at(place), path, place), digits)
@@ -235,9 +224,8 @@ class PageNumbers:
     @cached_property
     def functions(self) -> dict[str, Any]:
         """The functions available in templates, by name."""
-        names = ("score", "interval", "difference", "count", "param", "best", "gpu_hours", "ratios", "table", "claims",
-                 "verdicts", "without_dev", "unscored", "printed_alone", "training_costs", "benchmark",
-                 "tables")  # fmt: skip
+        names = ("score", "count", "param", "best", "gpu_hours", "ratios", "table", "claims", "verdicts", "without_dev",
+                 "unscored", "printed_alone", "training_costs", "benchmark", "tables")  # fmt: skip
         others = {"printed": self.printed_value, "judged": self.judged_rows, "tried": self.tried}
         return {name: getattr(self, name) for name in names} | others
 
