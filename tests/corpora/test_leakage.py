@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from espalier.corpora.leakage import letters_of
-from espalier.corpora.records import Record, Verse, table_of
-from tests.corpora.whole_tables import leakage
+from espalier.corpora.records import Record, Verse
+from tests.corpora.whole_tables import leakage, table_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

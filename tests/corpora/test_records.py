@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.corpora.records import Pair, Quarantined, Sentence, Verse, records_of, table_of, values_of, words_of
+from espalier.corpora.records import Pair, Quarantined, Sentence, Verse, records_of, values_of, words_of
+from tests.corpora.whole_tables import table_of
 
 TEXT = st.text(max_size=12)
 VERSES = st.builds(

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from espalier.corpora.records import Sentence, Verse, table_of
+from espalier.corpora.records import Sentence, Verse
 from espalier.corpora.stored import StoredRecords, in_chunks, taken
 from espalier.io.errors import ArtifactError, MissingError
 from espalier.io.tables import write_table
+from tests.corpora.whole_tables import table_of
 
 TEXT = st.text(max_size=3)
 SENTENCES = st.lists(st.tuples(TEXT, st.sampled_from(["", "d1"])), max_size=20)

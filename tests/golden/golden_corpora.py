@@ -20,7 +20,7 @@ from espalier.corpora.readers.couplets import read as read_couplets
 from espalier.corpora.readers.shi import read as read_shi
 from espalier.corpora.readers.songci import read as read_songci
 from espalier.corpora.readers.sonnets import read as read_sonnets
-from espalier.corpora.records import Pair, Sentence, Verse, table_of, values_of
+from espalier.corpora.records import Pair, Sentence, Verse, values_of
 from espalier.corpora.splits import AuthorSplit, GroupSplit, RandomSplit, Split, TitleSplit
 from espalier.datasets.batch import batch_plan, length_batches
 from espalier.datasets.verse.data import VerseData, View
@@ -28,7 +28,7 @@ from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.verse.format import format_of, with_tones
 from espalier.verse.grammar import parse_format
-from tests.corpora.whole_tables import leakage, split_of
+from tests.corpora.whole_tables import leakage, split_of, table_of
 from tests.verse.couyun import write_couyun
 
 VOC = VerseVocabulary(tuple("，。！灯山桥雨石舟"), units=4, length=12, language="zh")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from espalier.corpora.records import Pair, Quarantined, table_of
+from espalier.corpora.records import Pair, Quarantined
 from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.io.errors import ArtifactError, DataError
 from espalier.io.files import read_json, write_json
@@ -19,6 +19,7 @@ from pipeline import layout
 from pipeline.graph.written import record, require_written
 from pipeline.records.baseline_rows import row_folder
 from pipeline.stages import baselines
+from tests.corpora.whole_tables import table_of
 
 PAIRS = {
     "train": [("山 桥", "灯 雨"), ("山", "灯 雨"), ("雨 石", "石"), ("桥 灯 石", "桥 石")],

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from untrained import untrained
 
-from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse, table_of
+from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse
 from espalier.corpora.stored import StoredRecords
 from espalier.datasets.dialogue.encode import DialogueSettings
 from espalier.datasets.pairs.encode import PairSettings
@@ -31,6 +31,7 @@ from espalier.tasks.verse_search import VerseDecoder
 from pipeline import layout
 from pipeline.records.outputs import OutputParts, write_outputs
 from pipeline.stages import decode
+from tests.corpora.whole_tables import table_of
 
 ROWS = 20
 #: Not in the order of the file.

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from small_params import corpus, empty, write
 
-from espalier.corpora.records import Quarantined, Verse, table_of
+from espalier.corpora.records import Quarantined, Verse
 from espalier.io.files import read_json
 from espalier.io.tables import write_table
 from pipeline import layout
 from pipeline.stages import filter as stage
+from tests.corpora.whole_tables import table_of
 
 
 def filtered(folder: Path, monkeypatch: pytest.MonkeyPatch, toned: int) -> dict[str, object]:

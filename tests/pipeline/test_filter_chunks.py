@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from small_params import corpus, empty, write
 
 from espalier.corpora.record_tables import schema_of
-from espalier.corpora.records import Pair, Quarantined, Record, Verse, optional_columns, table_of
+from espalier.corpora.records import Pair, Quarantined, Record, Verse, optional_columns
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.tables import read_table, write_table
 from pipeline import layout
 from pipeline.stages import filter as stage
+from tests.corpora.whole_tables import table_of
 
 CHUNKS = ("1", "7", "")
 SIDES = ("a lamp", "A  lamp", "moss", "the door is open", "ünder", "", "stone 3", "(1)")

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from espalier.cli.progress import followed
-from espalier.corpora.records import Quarantined, Verse, table_of
+from espalier.corpora.records import Quarantined, Verse
 from espalier.datasets.verse.data import VerseBatch
 from espalier.datasets.verse.encode import VerseEncoding, VerseSettings
 from espalier.datasets.verse.vocabulary import VerseVocabulary
@@ -29,6 +29,7 @@ from espalier.tasks.verse_search import VerseDecoder
 from pipeline import layout
 from pipeline.records.machine import device
 from pipeline.stages import baselines
+from tests.corpora.whole_tables import table_of
 
 SETTINGS = VerseSettings(units=6, length=24, max_tokens=40)
 POEMS = {

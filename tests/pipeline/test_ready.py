@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from espalier.corpora.records import Pair, Record, Verse, table_of
+from espalier.corpora.records import Pair, Record, Verse
 from espalier.corpora.splits import SPLITS
 from espalier.datasets.dialogue.encode import DialogueEncoding, DialogueSettings
 from espalier.datasets.pairs.encode import PairEncoding, PairSettings
@@ -24,6 +24,7 @@ from pipeline import layout
 from pipeline.records import ready
 from pipeline.records.artifacts import read_train
 from pipeline.records.ready import make_ready
+from tests.corpora.whole_tables import table_of
 
 TREES = ["(S (NP (DT The) (NN lamp)) (VP (VBZ glows)))", "(NP (DT A) (NN glow))", "(FRAG (UH Oh))", ""]
 TEXTS = ["The lamp glows", "A glow", "Oh", "a b c d e f g h i"]

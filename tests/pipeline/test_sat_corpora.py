@@ -14,14 +14,14 @@ from espalier.corpora.download import fetch
 from espalier.corpora.filters import screen
 from espalier.corpora.readers.lyrics import read as read_lyrics
 from espalier.corpora.readers.penn import read_ptb
-from espalier.corpora.records import Sentence, table_of
+from espalier.corpora.records import Sentence
 from espalier.datasets.structure.data import StructureView
 from espalier.datasets.structure.encode import StructureEncoding, StructureSettings
 from espalier.datasets.vocabulary import EOS
 from espalier.models.ngram import NGram, NGramConfig
 from pipeline import layout
 from pipeline.params.read import load_catalogue, load_params
-from tests.corpora.whole_tables import split_of
+from tests.corpora.whole_tables import split_of, table_of
 
 MIRROR = os.environ.get("ESPALIER_MIRROR", "")
 SMALL = layout.PROFILES["small"]

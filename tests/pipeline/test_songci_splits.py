@@ -10,10 +10,10 @@ import pytest
 
 from espalier.corpora.filters import screen
 from espalier.corpora.readers.songci import read
-from espalier.corpora.records import Verse, table_of
+from espalier.corpora.records import Verse
 from pipeline import layout
 from pipeline.params.read import load_params
-from tests.corpora.whole_tables import leakage, split_of
+from tests.corpora.whole_tables import leakage, split_of, table_of
 
 MIRROR = os.environ.get("ESPALIER_MIRROR", "")
 

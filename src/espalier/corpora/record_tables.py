@@ -16,7 +16,7 @@ from espalier.corpora.records import Quarantined, Record, Row, column_names
 
 
 def schema_of(record_type: type[Row], filled: Collection[str] = ()) -> pa.Schema:
-    """The schema of a `table_of` records that fill these optional columns."""
+    """The schema of a table of records that fill these optional columns."""
     names = column_names(record_type, filled)
     return pa.Schema.from_pandas(pd.DataFrame(columns=names).astype("str"), preserve_index=False)
 

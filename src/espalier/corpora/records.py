@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 if TYPE_CHECKING:
@@ -114,15 +114,6 @@ def values_of(row: Record | Quarantined) -> dict[str, str]:
     return {item.name: value for item in fields(row) if (value := getattr(row, item.name)) or not _is_optional(item)}
 
 
-def table_of(rows: Iterable[Record | Quarantined], record_type: type[Row]) -> pd.DataFrame:
-    """A table with one column per field of `record_type`; an optional field has a column only if a row fills it."""
-    values = [asdict(row) for row in rows]
-    filled = {name for name in optional_columns(record_type) if any(value[name] for value in values)}
-    import pandas as pd
-
-    return pd.DataFrame(values, columns=column_names(record_type, filled)).astype("str")
-
-
 def column_names(record_type: type[Row], filled: Collection[str] = ()) -> list[str]:
     """The columns of a table of this record type, of which rows fill these optional ones."""
     return [item.name for item in fields(record_type) if not _is_optional(item) or item.name in filled]
@@ -139,7 +130,7 @@ def optional_columns(record_type: type[Row]) -> list[str]:
 
 
 def records_of(table: pd.DataFrame, record_type: type[Row]) -> list[Row]:
-    """The rows of a table as records; the inverse of `table_of`."""
+    """The rows of a table as records. An optional field for which the table has no column is empty."""
     names = [item.name for item in fields(record_type) if not (_is_optional(item) and item.name not in table)]
     columns = [table[name].tolist() for name in names]
     return [record_type(**dict(zip(names, values, strict=True))) for values in zip(*columns, strict=True)]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from espalier.corpora.readers.conllu import read
-from espalier.corpora.records import Sentence, table_of
+from espalier.corpora.records import Sentence
 from espalier.corpora.splits import PublishedSplit
 from espalier.io.errors import ConfigError, DataError
-from tests.corpora.whole_tables import split_of
+from tests.corpora.whole_tables import split_of, table_of
 
 
 def block(*words: tuple[str, str, int, str], text: str = "") -> str:

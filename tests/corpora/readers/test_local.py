@@ -9,10 +9,10 @@ import pytest
 from espalier.corpora.filters import Filters, screen
 from espalier.corpora.readers.local import read_lines
 from espalier.corpora.readers.tables import read_tsv
-from espalier.corpora.records import Pair, Quarantined, Sentence, records_of, table_of
+from espalier.corpora.records import Pair, Quarantined, Sentence, records_of
 from espalier.corpora.splits import GroupSplit, PublishedSplit
 from espalier.io.errors import ConfigError, DataError
-from tests.corpora.whole_tables import split_of
+from tests.corpora.whole_tables import split_of, table_of
 
 
 def local(tmp_path: Path, data: str | bytes, name: str = "pairs.tsv") -> dict[str, Path]:

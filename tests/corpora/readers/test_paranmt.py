@@ -8,10 +8,10 @@ import pytest
 
 from espalier.corpora.published import published_texts
 from espalier.corpora.readers.paranmt import FILE, read, read_released
-from espalier.corpora.records import Pair, Quarantined, table_of
+from espalier.corpora.records import Pair, Quarantined
 from espalier.corpora.splits import PublishedSplit
 from espalier.io.errors import ArtifactError, ConfigError, DataError
-from tests.corpora.whole_tables import split_of
+from tests.corpora.whole_tables import split_of, table_of
 
 SOURCE = ("i ate an apple", "S NP PRP VP VBD NP DT NN", "1 2 3 2 3 3 4 4")
 TARGET = ("apples !", "FRAG NNS .", "1 2 2")
