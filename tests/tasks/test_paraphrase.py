@@ -59,6 +59,7 @@ from espalier.tasks.paraphrase_scoring import PairScoring
 from espalier.tasks.paraphrase_search import pair_constraint, tree_text
 from espalier.tasks.registry import TASKS
 from espalier.tasks.scoring import scored
+from tests.datasets.pairs.bracketed_rows import bracketed_row
 
 
 def written(decoder: PairDecoder, seen: PairView) -> list[list[list[int]]]:
@@ -126,7 +127,7 @@ def test_a_beam_is_as_wide_as_asked_for_and_the_longer_may_win() -> None:
 def test_ids_are_written_as_their_tree(tree: str) -> None:
     ids = SYMBOLS.encode(read_tree(tree, words=False))
     assert tree_text(ids, view(), VOC) == tree
-    assert tree_text(SYMBOLS.encode_bracketed(ids), view(form="brackets"), VOC) == tree
+    assert tree_text(bracketed_row(ids, SYMBOLS), view(form="brackets"), VOC) == tree
 
 
 @pytest.mark.parametrize("form", ["levels", "brackets"])

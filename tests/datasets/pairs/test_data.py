@@ -21,6 +21,7 @@ from espalier.datasets.vocabulary import BOS, EOS, PAD
 from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree
 from espalier.syntax.levels import cut
+from tests.datasets.pairs.bracketed_rows import bracketed_row
 
 TREES = [
     "(S (NP (DT) (NN)) (VP (VBZ) (NP (DT) (JJ) (NN))))",
@@ -96,7 +97,7 @@ def test_a_template_that_is_given_is_taken_as_it_is() -> None:
     data = PairData.of(list("abcd"), COLUMN_ROWS, VOC, given_)
     assert stripped(data.batch(ALL, VIEW).template) == given_
     brackets = stripped(data.batch(ALL, replace(VIEW, form="brackets")).template)
-    assert brackets == [SYMBOLS.encode_bracketed(row) for row in given_]
+    assert brackets == [bracketed_row(row, SYMBOLS) for row in given_]
 
 
 def test_a_model_of_trees_writes_the_target_s_tree() -> None:
@@ -109,10 +110,10 @@ def test_a_model_of_trees_writes_the_target_s_tree() -> None:
 def test_brackets_take_three_ids_a_node_wherever_a_tree_stands() -> None:
     batch = DATA.batch(ALL, PairView(ROWS, "tree", "brackets"))
     for name in ("source_tree", "target_tree"):
-        assert stripped(getattr(batch, name)) == [SYMBOLS.encode_bracketed(row) for row in COLUMN_ROWS[name]]
+        assert stripped(getattr(batch, name)) == [bracketed_row(row, SYMBOLS) for row in COLUMN_ROWS[name]]
     tops = [SYMBOLS.encode(cut(read_tree(tree, words=False), 3)) for tree in TREES]
-    assert stripped(batch.template) == [SYMBOLS.encode_bracketed(row) for row in tops]
-    assert stripped(batch.target) == [[*SYMBOLS.encode_bracketed(row), EOS] for row in PARSES]
+    assert stripped(batch.template) == [bracketed_row(row, SYMBOLS) for row in tops]
+    assert stripped(batch.target) == [[*bracketed_row(row, SYMBOLS), EOS] for row in PARSES]
     assert stripped(batch.source) == TEXTS
 
 
@@ -120,7 +121,7 @@ def test_brackets_take_three_ids_a_node_wherever_a_tree_stands() -> None:
 def test_all_rows_at_once_are_bracketed_as_one_by_one(rows: list[list[int]]) -> None:
     found = bracketed(Ragged.of(rows), VOC)
     assert [found.flat[i:j].tolist() for i, j in pairwise(found.offsets)] == [
-        SYMBOLS.encode_bracketed(row) for row in rows
+        bracketed_row(row, SYMBOLS) for row in rows
     ]
 
 
@@ -262,7 +263,7 @@ def test_trees_are_cut_in_training_alone_and_by_the_seed(form: Any) -> None:
             assert torch.equal(getattr(one, field.name), getattr(plain, field.name)), field.name
     if form == "brackets":
         alone = DATA.batch(ALL, replace(view, form="levels"), rng(1))
-        rows = [SYMBOLS.encode_bracketed(row) for row in stripped(alone.target_tree)]
+        rows = [bracketed_row(row, SYMBOLS) for row in stripped(alone.target_tree)]
         assert stripped(one.target_tree) == rows
 
 

@@ -16,6 +16,7 @@ from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import read_tree, write_tree
 from espalier.syntax.levels import TreeError, bracketed, cut, linearize
 from espalier.syntax.tree import Tree
+from tests.datasets.pairs.bracketed_rows import bracketed_row
 
 APPLE = "(S (NP (PRP I)) (VP (VBD ate) (NP (DT an) (NN apple))))"
 SYMBOLS = TreeSymbols.build([read_tree(APPLE, words=False)], 8)
@@ -38,7 +39,7 @@ def test_the_paper_s_example_is_one_symbol_a_node() -> None:
     assert row == [4 + 32 + 0, 4 + 0 + 1, 4 + 24 + 2, 4 + 48 + 1, 4 + 40 + 2, 4 + 0 + 2, 4 + 8 + 3, 4 + 16 + 3]
     assert [SYMBOLS.level_ids[each] - 3 for each in row] == [1, 2, 3, 2, 3, 3, 4, 4]
     assert " ".join(SYMBOLS.labels[SYMBOLS.label_ids[each] - 4] for each in row) == "S NP PRP VP VBD NP DT NN"
-    assert len(SYMBOLS.encode_bracketed(row)) == 24
+    assert len(bracketed_row(row, SYMBOLS)) == 24
 
 
 def test_sizes_are_labels_times_levels_and_four_specials() -> None:
@@ -58,10 +59,10 @@ def test_leaves_are_the_nodes_without_children_and_phrases_the_labels_with_some(
 
 
 def test_brackets_are_the_paper_s() -> None:
-    found = SYMBOLS.encode_bracketed(SYMBOLS.encode(read_tree("(S (NP (PRP I)))", words=False)))
+    found = bracketed_row(SYMBOLS.encode(read_tree("(S (NP (PRP I)))", words=False)), SYMBOLS)
     s, np, prp = (6 + SYMBOLS.labels.index(label) for label in ("S", "NP", "PRP"))
     assert found == [4, s, 4, np, 4, prp, 5, 5, 5]
-    assert SYMBOLS.encode_bracketed([]) == []
+    assert bracketed_row([], SYMBOLS) == []
 
 
 # --- There and back ---------------------------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def test_what_is_decoded_is_the_tree_cut_at_the_depth(trees: list[Tree], depth: 
         row = symbols.encode(tree)
         assert all(FIRST <= each < symbols.size for each in row)
         assert write_tree(symbols.decode(row)) == write_tree(cut(tree, depth))
-        brackets = symbols.encode_bracketed(row)
+        brackets = bracketed_row(row, symbols)
         assert len(brackets) == 3 * len(row) and max(brackets) < symbols.bracketed_size
         assert write_tree(symbols.decode_bracketed(brackets)) == write_tree(cut(tree, depth))
         names = {OPEN: "(", CLOSE: ")"} | {6 + place: label for place, label in enumerate(symbols.labels)}

@@ -22,6 +22,7 @@ from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import cut
 from espalier.syntax.levels import linearize
 from espalier.syntax.tree import Tree
+from tests.datasets.pairs.bracketed_rows import bracketed_row
 
 sys.path.insert(0, str(Path(__file__).parent))
 from constrained_trees import NAMES, Chain, batch_of, everything, random_tree, vocabularies
@@ -63,7 +64,7 @@ def right(tree: Tree, symbols: TreeSymbols, template: Tree | None = None, levels
 
 
 def ids(tree: Tree, symbols: TreeSymbols) -> tuple[int, ...]:
-    return tuple(symbols.encode_bracketed(symbols.encode(tree)))
+    return tuple(bracketed_row(symbols.encode(tree), symbols))
 
 
 @settings(deadline=None, max_examples=80)

@@ -23,6 +23,7 @@ from espalier.io.errors import ConfigError
 from espalier.syntax.constituency import cut, read_tree, write_tree
 from espalier.syntax.levels import TreeError, linearize, tree_of
 from espalier.syntax.tree import Tree
+from tests.datasets.pairs.bracketed_rows import bracketed_row
 
 sys.path.insert(0, str(Path(__file__).parent))
 from constrained_trees import NAMES, Chain, batch_of, everything, random_tree, vocabularies
@@ -137,7 +138,7 @@ def test_with_open_leaves_every_right_tree_that_has_the_template_s_nodes(
     row = list(ids(template, symbols))
     if right:
         assert everything(constraint, row, max_ids) == right
-        found = everything(bracketed, symbols.encode_bracketed(row), bracketed.max_ids)
+        found = everything(bracketed, bracketed_row(row, symbols), bracketed.max_ids)
         assert {tuple(symbols.encode(symbols.decode_bracketed(each))) for each in found} == right
     else:
         with pytest.raises(ConfigError, match="the shortest tree has"):

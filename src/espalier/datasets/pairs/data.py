@@ -259,7 +259,7 @@ def top_levels(trees: Ragged, levels: int, vocabulary: PairVocabulary) -> Ragged
 
 
 def bracketed(trees: Ragged, vocabulary: PairVocabulary) -> Ragged:
-    """`TreeSymbols.encode_bracketed` of each row: "(" and a label before a node's children, ")" after them."""
+    """Each row in SCPN's form, three ids per node: "(" and its label before its children, ")" after them."""
     symbols = vocabulary.trees
     level = symbols.levels_of(trees.flat)
     following = np.append(level[1:], 1)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from espalier.io.errors import ConfigError
-from espalier.syntax.levels import bracketed, linearize, tree_of, tree_of_brackets
+from espalier.syntax.levels import linearize, tree_of, tree_of_brackets
 from espalier.syntax.tree import Tree
 
 IntArray = npt.NDArray[np.int64]
@@ -138,12 +138,6 @@ class TreeSymbols:
     def bracketed_size(self) -> int:
         """The number of ids of the bracketed form: specials, "(", ")", labels."""
         return FIRST_BRACKETED + len(self.labels)
-
-    def encode_bracketed(self, symbols: Sequence[int]) -> list[int]:
-        """A row of symbols in SCPN's form: three ids per node."""
-        names = {"(": OPEN, ")": CLOSE}
-        tokens = bracketed(self.decode(symbols)) if len(symbols) else []
-        return [names[token] if token in names else FIRST_BRACKETED + self._ids[token] for token in tokens]
 
     def decode_bracketed(self, ids: Sequence[int]) -> Tree:
         """Convert bracketed ids, without specials, to a tree.
