@@ -90,7 +90,7 @@ def make_ready(key: str, dataset: Dataset, params: Params) -> None:
                 "quarantined": dict(sorted(reasons.items())),
                 "measures": made["train"].measures,
                 "filtered": filtered,
-                "parsed": _without_speed(parsed),
+                "parsed": parsed,
             }
             write_json(folder / "extras.json", dict(kind.extras(records["train"], settings)))
             write_json(folder / "details.json", details)
@@ -198,8 +198,3 @@ def _vocabulary(
         return kind.build_vocabulary(records, dataset.settings, language)
     build: Callable[..., Vocabulary_] = kind.build_vocabulary  # of an encoding with `reads_pieces`
     return build(records, dataset.settings, language, published=layout.raw(dataset.pieces_from))
-
-
-def _without_speed(parsing: Mapping[str, Any]) -> dict[str, Any]:
-    """Details of parsing without the speed in files of earlier versions, which would make trainings run again."""
-    return {name: value for name, value in parsing.items() if name != "speed"}

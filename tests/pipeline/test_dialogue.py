@@ -21,7 +21,7 @@ from espalier.corpora.records import Pair
 from espalier.datasets.dialogue.data import ARITY
 from espalier.datasets.registry import ENCODINGS
 from espalier.datasets.vocabulary import WordVocabulary
-from espalier.io.files import read_json, write_json
+from espalier.io.files import read_json
 from espalier.io.hashing import digest
 from espalier.io.tables import table_metadata, write_table
 from espalier.models.serialization import load_model
@@ -165,15 +165,6 @@ def test_a_shared_vocabulary_is_the_other_dataset_s(
     canonicalize.run("shared")
     own, other = (restored / f"data/ready/{key}/vocabulary.json" for key in ("shared", "short"))
     assert own.read_bytes() == other.read_bytes()
-
-
-def test_a_parser_s_speed_changes_no_dataset(restored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ready, parsing = restored / "data/ready/short", restored / "metrics/details/parsing/talk.json"
-    before = {path.name: path.read_bytes() for path in ready.iterdir()}
-    write_json(parsing, {**read_json(parsing), "speed": {"seconds": 1.5}})
-    monkeypatch.chdir(restored)
-    canonicalize.run("short")
-    assert {path.name: path.read_bytes() for path in ready.iterdir()} == before
 
 
 # --- decode -----------------------------------------------------------------------------------------------------------
