@@ -87,33 +87,28 @@ def inputs_for(
     *,
     raters: int | None = None,
     spread: Spread | None = None,
-    claims: int | None = None,
-    wanted: float = WANTED,
-    seed: int = 1,
     panels: int = PANELS,
 ) -> tuple[Power, ...]:
-    """The powers that were tried in search of the least number of inputs that reaches the wanted power.
+    """The powers that were tried in search of the least number of inputs that reaches the power `WANTED`.
 
     Numbers double until one reaches it, then halve the distance to within a tenth. The last is the answer; if not even
-    `LARGEST` inputs reach the wanted power, it is that of `LARGEST`.
+    `LARGEST` inputs reach it, it is that of `LARGEST`.
     """
 
     def tried(inputs: int) -> Power:
-        return power_of(
-            protocol, inputs, difference, raters=raters, spread=spread, claims=claims, seed=seed, panels=panels
-        )
+        return power_of(protocol, inputs, difference, raters=raters, spread=spread, panels=panels)
 
     powers = [tried(10)]
-    while powers[-1].power < wanted and powers[-1].inputs < LARGEST:
+    while powers[-1].power < WANTED and powers[-1].inputs < LARGEST:
         powers.append(tried(min(2 * powers[-1].inputs, LARGEST)))
-    if powers[-1].power < wanted:
+    if powers[-1].power < WANTED:
         return tuple(powers)
     enough = powers[-1]
     short = powers[-2].inputs if len(powers) > 1 else 2
     while enough.inputs - short > max(1, enough.inputs // 10):
         middle = tried((short + enough.inputs) // 2)
         powers.append(middle)
-        short, enough = (short, middle) if middle.power >= wanted else (middle.inputs, enough)
+        short, enough = (short, middle) if middle.power >= WANTED else (middle.inputs, enough)
     return (*(each for each in powers if each != enough), enough)
 
 

@@ -16,6 +16,8 @@ from espalier.report.tables import Table, by_profile, other_metrics, other_runs,
 
 #: The explanation of the rows without a trained model in reports.
 BASELINE = "no model is trained: what the training texts, the source or the reference answer by themselves"
+#: Samples of verse that are shown for each run.
+POEMS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,6 @@ def build(
     hyperparameters: Sequence[Hyperparameters] = (),
     trainings: Sequence[TrainingResult] = (),
     judged: Sequence[Judging] = (),
-    poems_per_run: int = 3,
 ) -> Report:
     """Put runs beside a paper's printed numbers.
 
@@ -93,7 +94,6 @@ def build(
         hyperparameters: those of the runs' models, beside the paper's.
         trainings: training costs of the models, for tables about trainings.
         judged: studies in which people judged the runs.
-        poems_per_run: number of samples shown for each run.
     """
     runs = by_profile(results)
     tables = tuple(
@@ -117,7 +117,7 @@ def build(
         studies=tuple(study_of(figure, printed, runs, by_profile(corpora)) for figure in printed.figures),
         examples=examples,
         curves=tuple(curve for curve in by_profile(curves) if curve.points),
-        poems=_poems(runs, poems_per_run),
+        poems=_poems(runs),
         runs=tuple(runs),
         corpora=tuple(by_profile(corpora)),
         computations=_computations(runs),
@@ -128,11 +128,11 @@ def build(
     )
 
 
-def _poems(runs: Sequence[RunResult], count: int) -> tuple[PoemGroup, ...]:
+def _poems(runs: Sequence[RunResult]) -> tuple[PoemGroup, ...]:
     groups: list[PoemGroup] = []
     featured_keys: set[tuple[str, str]] = set()
     for run in runs:
-        poems = tuple(mark(sample, run.language) for sample in run.samples[:count])
+        poems = tuple(mark(sample, run.language) for sample in run.samples[:POEMS])
         if poems:
             featured = (run.profile, run.language) not in featured_keys
             featured_keys.add((run.profile, run.language))

@@ -182,8 +182,8 @@ def _top(subtree: _Subtree) -> int:
     return subtree[0][0] if subtree else EOB
 
 
-def read_preorder(present: Sequence[bool], arity: int = 3) -> Nodes:
-    """The tree with these nodes and EOBs in pre-order. Nodes are numbered in that order.
+def read_preorder(present: Sequence[bool]) -> Nodes:
+    """The ternary tree with these nodes and EOBs in pre-order. Nodes are numbered in that order.
 
     Args:
         present: True for a node, False for an EOB; the first is True. Missing children at the end are EOBs.
@@ -195,8 +195,8 @@ def read_preorder(present: Sequence[bool], arity: int = 3) -> Nodes:
         if is_node:
             if parent != EOB:
                 rows[parent][slot] = len(rows)
-            slots += [(len(rows), slot) for slot in reversed(range(arity))]
-            rows.append([EOB] * arity)
+            slots += [(len(rows), slot) for slot in reversed(range(3))]
+            rows.append([EOB] * 3)
     return np.array(rows, np.int32)
 
 

@@ -10,6 +10,8 @@ from torch import Tensor
 _UNKNOWN, _START_SENTENCE, _START_WORD, _STOP_WORD, _STOP_SENTENCE = "\0", "\1", "\2", "\3", "\4"
 #: The boundary symbols before the first word and after the last word, treated as words.
 EDGES: Final = (_START_SENTENCE * 3, _STOP_SENTENCE * 3)
+#: Words that the LSTM reads at once.
+_AT_ONCE: Final = 2048
 
 
 def numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
@@ -30,7 +32,7 @@ def padded(rows: Sequence[Sequence[int]], value: int = 0) -> tuple[Tensor, Tenso
     return tensor, mask
 
 
-def word_vectors(encoder: Any, words: Sequence[str], characters: Mapping[str, int], limit: int = 2048) -> Tensor:
+def word_vectors(encoder: Any, words: Sequence[str], characters: Mapping[str, int]) -> Tensor:
     """The vectors of words, (words, D / 2).
 
     In training, dropout is drawn once for each word of the list, even if the word occurs several times in a batch.
@@ -38,7 +40,6 @@ def word_vectors(encoder: Any, words: Sequence[str], characters: Mapping[str, in
     Args:
         encoder: benepar's `CharacterLSTM`.
         characters: numbers of characters.
-        limit: number of words that the LSTM reads at once.
     """
     device = encoder.emb.weight.device
     order = sorted(range(len(words)), key=lambda index: len(words[index]))
@@ -47,7 +48,7 @@ def word_vectors(encoder: Any, words: Sequence[str], characters: Mapping[str, in
     while first < len(order):
         size = len(words[order[first]])
         last = first + 1
-        while last < min(len(order), first + limit) and len(words[order[last]]) == size:
+        while last < min(len(order), first + _AT_ONCE) and len(words[order[last]]) == size:
             last += 1
         ids = torch.tensor([_spelled(words[index], characters) for index in order[first:last]], device=device)
         _, (hidden, _) = encoder.lstm(encoder.char_dropout(encoder.emb(ids.T)))
