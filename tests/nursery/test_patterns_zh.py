@@ -71,11 +71,11 @@ TALK: dict[str, dict[str, Any]] = {
 
 def test_a_script_is_one_of_each_field_that_has_its_words() -> None:
     _, scripts = grammar_of(TALK)
-    assert [(script.name, script.field) for script in scripts] == [
-        ("like", "dish"),
-        ("like", "film"),
-        ("where", "dish"),
-        ("act", "film"),
+    assert [(script.name, script.post) for script in scripts] == [
+        ("like", "Post like dish"),
+        ("like", "Post like film"),
+        ("where", "Post where dish"),
+        ("act", "Post act film"),
     ]
 
 

@@ -84,7 +84,7 @@ def merged(files: Mapping[str, str], sample: Sample, *, incomplete: bool = False
 
 
 def _checked(name: str, text: str, sample: Sample, *, incomplete: bool) -> Answers:
-    rows, simulated = _rows_of(name, text, sample)
+    rows, simulated = _rows_of(name, text)
     rater = ""
     given: dict[tuple[int, str], str] = {}
     row_of: dict[tuple[int, str], int] = {}
@@ -164,7 +164,7 @@ def _sets(
             )
 
 
-def _rows_of(name: str, text: str, sample: Sample) -> tuple[list[Row], bool]:
+def _rows_of(name: str, text: str) -> tuple[list[Row], bool]:
     """The rows of a file, and whether they are simulated."""
     text = text.removeprefix("\ufeff")
     if text.lstrip().startswith("{"):

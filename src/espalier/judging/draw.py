@@ -56,7 +56,7 @@ def draw(
     screens, empty = _screens(protocol, lists, inputs, language, where)
     if not any(screens):
         raise ConfigError("no text has words", where=where, remedy="look at the outputs of its runs")
-    items = _numbered(protocol, screens)
+    items = _numbered(screens)
     raters = [f"rater_{number}" for number in range(1, protocol.raters + 1)]
     orders = _orders(protocol, items, inputs, raters, language, where)
     items, orders = _renumbered(items, orders, protocol.seed)
@@ -177,7 +177,7 @@ def _item(one: str, given: tuple[tuple[str, str], ...], texts: Sequence[tuple[st
     )
 
 
-def _numbered(protocol: Protocol, screens: Sequence[Sequence[Item]]) -> list[Item]:
+def _numbered(screens: Sequence[Sequence[Item]]) -> list[Item]:
     items: list[Item] = []
     for number, screen in enumerate(screens, start=1):
         for item in screen:

@@ -43,7 +43,6 @@ class Script:
     """Names of phrases for a post about one field, and for its replies."""
 
     name: str
-    field: str
     post: str
     reply: str
 
@@ -91,7 +90,7 @@ def grammar_of(sections: Sections) -> tuple[Grammar, tuple[Script, ...]]:
                 continue
             posts, replies = (_usable(script[side], phrases) for side in ("posts", "replies"))
             if posts and replies:
-                scripts.append(Script(name, field, f"Post {name} {field}", f"Reply {name} {field}"))
+                scripts.append(Script(name, f"Post {name} {field}", f"Reply {name} {field}"))
                 reader.add({scripts[-1].post: posts, scripts[-1].reply: replies}, field)
     if scripts:
         reader.phrases["Reply"] = tuple(((Part(script.reply),), 1) for script in scripts)
