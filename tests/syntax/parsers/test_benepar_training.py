@@ -19,7 +19,7 @@ from espalier.syntax.parsers.parser import Refused, Sentence
 
 SMALL = BeneparTraining(
     epochs=3, batch=4, rate=3e-3, warmup=4, width=32, layers=1, heads=2, key=8, inner=32, character=8, hidden=16,
-    positions=40, lowercased=0.5,
+    positions=40,
 )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def test_a_grammar_is_learnt_and_unseen_sentences_get_their_trees(tmp_path: Path
     bank = treebank()
     dev, train = bank[::5], [parse for number, parse in enumerate(bank) if number % 5]
     dropouts = {name: 0.0 for name in BeneparTraining.model_fields if name.endswith("dropout")}
-    config = SMALL.model_copy(update={"epochs": 30, "rate": 1e-2, "lowercased": 0.0, **dropouts})
+    config = SMALL.model_copy(update={"epochs": 30, "rate": 1e-2, **dropouts})
     notes: list[tuple[int, int, str]] = []
     scores = train_benepar(
         train, dev, config, tmp_path / "model", tmp_path / "scratch", seed=1, watch=lambda *note: notes.append(note)

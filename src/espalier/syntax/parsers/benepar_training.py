@@ -157,13 +157,7 @@ def _trained(
             done += 1
             for group in optimizer.param_groups:
                 group["lr"] = config.rate * linear_schedule(done, total, config.warmup)
-            chosen = [
-                example._replace(read=[word.lower() for word in example.read])
-                if draw.random() < config.lowercased
-                else example
-                for example in (examples[i] for i in batch)
-            ]
-            loss = batch_loss(model, chosen)
+            loss = batch_loss(model, [examples[i] for i in batch])
             loss.backward()
             optimizer.step()
             optimizer.zero_grad()

@@ -18,8 +18,6 @@ class BeneparTraining(Strict):
     warmup: int = Field(160, ge=1, le=100_000)
     #: Longer sentences are not trained on.
     max_words: int = Field(100, ge=1, le=100_000)
-    #: The probability of lower-casing a training sentence, for input without capitals.
-    lowercased: float = Field(0.0, ge=0, le=1)
     width: int = Field(384, ge=4, le=100_000, multiple_of=4)  # d_model: half of it for content, half for position
     layers: int = Field(4, ge=1, le=100_000)  # num_layers
     heads: int = Field(8, ge=1, le=100_000)  # num_heads
@@ -28,7 +26,6 @@ class BeneparTraining(Strict):
     character: int = Field(64, ge=1, le=100_000)  # d_char_emb
     hidden: int = Field(256, ge=1, le=100_000)  # d_label_hidden and d_tag_hidden
     positions: int = Field(512, ge=3, le=100_000)  # encoder_max_len: words and two edges
-    tag_scale: float = Field(5.0, ge=0, le=1000)  # tag_loss_scale
     content_dropout: float = Field(0.2, ge=0, lt=1)  # morpho_emb_dropout
     character_dropout: float = Field(0.2, ge=0, lt=1)  # char_lstm_input_dropout
     attention_dropout: float = Field(0.2, ge=0, lt=1)
@@ -58,7 +55,7 @@ class BeneparTraining(Strict):
             "d_label_hidden": self.hidden,
             "d_tag_hidden": self.hidden,
             "encoder_max_len": self.positions,
-            "tag_loss_scale": self.tag_scale,
+            "tag_loss_scale": 5.0,
             "morpho_emb_dropout": self.content_dropout,
             "char_lstm_input_dropout": self.character_dropout,
             "attention_dropout": self.attention_dropout,
