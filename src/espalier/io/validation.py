@@ -94,6 +94,18 @@ def repeated(names: Iterable[str]) -> set[str]:
     return {name for name, count in Counter(names).items() if count > 1}
 
 
+def listed(value: object) -> object:
+    """Allow a name, or [name, name], in YAML: a validator that runs before a tuple's own."""
+    return [value] if isinstance(value, str) else value
+
+
+def require_known(where: str, names: Iterable[str], allowed: Collection[str]) -> None:
+    """Raise a ValueError, which a validator makes a mistake of its model, unless all names are allowed."""
+    for name in names:
+        if name not in allowed:
+            raise ValueError(f"{where}: unknown '{name}'; allowed: {', '.join(allowed)}")
+
+
 def first_mistake(error: ValidationError) -> tuple[str, str]:
     """The dotted path of the first mistake, and its description."""
     first = error.errors()[0]

@@ -7,12 +7,12 @@ texts of several systems (Louviere and Woodworth 1990; Kiritchenko and Mohammad 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
-from espalier.io.validation import Strict, repeated
+from espalier.io.validation import Strict, listed, repeated, require_known
 
 Design = Literal["scale", "pairs", "best_worst"]
 #: The key of the reference among the systems. Its texts are the references of the runs' inputs.
@@ -58,11 +58,6 @@ class Criterion(Strict):
         return list(zip(map(str, self.values), self.levels, strict=True))
 
 
-def _listed(value: object) -> object:
-    """Allow fluency, or [fluency, meaning], in YAML."""
-    return [value] if isinstance(value, str) else value
-
-
 class Claim(Strict):
     """One system is better than another, by each of these criteria.
 
@@ -71,7 +66,7 @@ class Claim(Strict):
 
     better: str
     worse: str
-    criteria: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(min_length=1)
+    criteria: Annotated[tuple[str, ...], BeforeValidator(listed)] = Field(min_length=1)
     level: int | None = None
 
 
@@ -163,17 +158,11 @@ class Protocol(Strict):
         if self.per_input is not None and self.per_input > self.raters:
             raise ValueError(f"per_input: {self.per_input} of {self.raters} raters")
         for place, claim in enumerate(self.claims):
-            _known(f"claims.{place}", (claim.better, claim.worse), self.systems)
-            _known(f"claims.{place}.criteria", claim.criteria, tuple(self.criteria))
+            require_known(f"claims.{place}", (claim.better, claim.worse), self.systems)
+            require_known(f"claims.{place}.criteria", claim.criteria, self.criteria)
             if self.design == "pairs" and self.systems[0] not in (claim.better, claim.worse):
                 raise ValueError(f"claims.{place}: pairs compare {self.systems[0]} with the others alone")
             for name in claim.criteria:
                 if claim.level is not None and claim.level not in self.criteria[name].values:
                     raise ValueError(f"claims.{place}.level: no level {claim.level} of {name}")
         return self
-
-
-def _known(where: str, names: Sequence[str], allowed: Sequence[str]) -> None:
-    for name in names:
-        if name not in allowed:
-            raise ValueError(f"{where}: unknown '{name}'; allowed: {', '.join(allowed)}")

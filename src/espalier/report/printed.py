@@ -1,13 +1,12 @@
 """The printed numbers of a paper, read from `papers/printed/<paper>.yaml` and validated."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from espalier.io.errors import ArtifactError, ConfigError
-from espalier.io.validation import Strict, first_mistake, repeated
+from espalier.io.validation import Strict, first_mistake, listed, repeated, require_known
 from espalier.io.yaml_files import load_yaml
 
 #: The subject of the rows of a table.
@@ -211,11 +210,6 @@ class PrintedDrawings(Strict):
         return self
 
 
-def _listed(value: object) -> object:
-    """Allow bleu, or [bleu, rouge_l], in YAML."""
-    return [value] if isinstance(value, str) else value
-
-
 class PrintedOrdering(Strict):
     """A claim of the paper, or one of `ours`: one run is better than another by every one of these columns.
 
@@ -226,7 +220,7 @@ class PrintedOrdering(Strict):
 
     better: str
     worse: str
-    columns: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(alias="column", min_length=1)
+    columns: Annotated[tuple[str, ...], BeforeValidator(listed)] = Field(alias="column", min_length=1)
     claim: str
     margin: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     ours: bool = False
@@ -313,18 +307,18 @@ class Printed(Strict):
     @model_validator(mode="after")
     def _columns_exist(self) -> Self:
         for table in self.tables:
-            _known(table.columns, self.columns, f"tables.{table.id}.columns")
+            require_known(f"tables.{table.id}.columns", table.columns, self.columns)
             for row in table.rows:
-                _known(row.printed, table.columns, f"tables.{table.id}.rows.{row.label}.printed")
+                require_known(f"tables.{table.id}.rows.{row.label}.printed", row.printed, table.columns)
         for figure in self.figures:
-            _known(figure.panels, self.columns, f"figures.{figure.id}.panels")
+            require_known(f"figures.{figure.id}.panels", figure.panels, self.columns)
         for drawings in self.drawings:
             if drawings.examples not in (ids := [examples.id for examples in self.examples]):
                 where = f"drawings.{drawings.id}.examples"
                 raise ValueError(f"{where}: no examples '{drawings.examples}'; allowed: {', '.join(ids)}")
         for index, ordering in enumerate(self.orderings):
             where = f"orderings.{index}.column"
-            _known(ordering.columns, self.columns, where)
+            require_known(where, ordering.columns, self.columns)
             for name in ordering.columns:
                 if self.columns[name].better is None or not self.columns[name].ours:
                     raise ValueError(f"{where}: column '{name}' does not say what is better, or has no metric")
@@ -364,9 +358,3 @@ def load_printed(path: Path) -> Printed:
         (place, what), others = first_mistake(error), error.error_count() - 1
         more = f"{others} more like it in this file" if others else None
         raise ConfigError(what, where=f"{path}: {place}" if place else path, remedy=more) from error
-
-
-def _known(names: Iterable[str], allowed: Iterable[str], where: str) -> None:
-    for name in names:
-        if name not in set(allowed):
-            raise ValueError(f"{where}: unknown column '{name}'; allowed: {', '.join(allowed)}")
