@@ -31,15 +31,11 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from espalier.corpora.records import Record
     from espalier.datasets.batch import Batch
-    from espalier.datasets.encoding import Split
-    from espalier.inference.loaded import LoadedModel
     from espalier.inference.requests import PairRequest, Post, SampleRequest, TemplateRequest, VerseRequest
     from espalier.inference.results import (
         Composition,
         Expansion,
-        Likelihood,
         Paraphrase,
         Poem,
         Reply,
