@@ -216,7 +216,7 @@ class Datasets(Strict):
 
     @property
     def every(self) -> dict[str, Dataset]:
-        """All sources, by key."""
+        """All datasets, by key."""
         return {**self.linearize, **self.canonicalize}
 
 

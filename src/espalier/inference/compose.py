@@ -260,9 +260,9 @@ def _words_of(sentence: Sentence) -> Sequence[str]:
 
 
 def _prompt_length(prompt: Sentence, tokens: Sequence[str], where: str) -> int:
-    """The number of a template's tokens in its prompt. Chinese words may be spaced;
+    """The number of a template's tokens in its prompt.
 
-    English prompts must end at a token.
+    Chinese words may be spaced. An English prompt must end at a token.
 
     Raises:
         DataError: the template does not begin with the prompt, or the prompt is longer than half of the template

@@ -45,9 +45,9 @@ def fault(value: object, protocol: type, name: str) -> str | None:
 
 
 def first_fault(value: object, protocol: type) -> str | None:
-    """The fault of the first member that is missing or has another signature than the protocol's;
+    """The fault of the first member that is missing or has another signature than the protocol's.
 
-    None if there is none.
+    None if no member has a fault.
     """
     return next((found for name in members(protocol) if (found := fault(value, protocol, name))), None)
 

@@ -1,6 +1,6 @@
-"""All metrics of paraphrases (GuiG, section 4;
+"""All metrics of paraphrases (GuiG, section 4, and C-DNPG, section 4.3) and of expanded parses.
 
-C-DNPG, section 4.3) and of expanded parses; each has a fixed set of keys.
+Each has a fixed set of keys.
 """
 
 from collections.abc import Collection, Mapping, Sequence

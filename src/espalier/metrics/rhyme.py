@@ -225,7 +225,7 @@ class Rhyme(Family[Verses]):
     """Rhyme accuracy.
 
     Attributes:
-        umlaut: the vowel that ü rhymes with.
+        umlaut: "u", with which ü always rhymes. The field changes nothing.
     """
 
     name = "rhyme"

@@ -157,9 +157,11 @@ def trees_of(items: Items, place: int) -> list[tuple[str, str]]:
 def _outputs(
     run: RunTexts, rows: pd.DataFrame, table: pd.DataFrame, scores: Sequence[Mapping[str, float]]
 ) -> dict[str, Output]:
-    """Outputs of one seed by id. `rows` has the statistics of the first sample of each id;
+    """Outputs of one seed by id.
 
-    `table` has all samples in order.
+    Args:
+        rows: the statistics of the first sample of each id.
+        table: all samples in order.
     """
     first = _first_of(table)
     texts: dict[str, list[str]] = {}

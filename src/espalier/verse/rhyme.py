@@ -111,7 +111,7 @@ def group_of_final(final: str, *, u_umlaut: UUmlaut = "u") -> str | None:
 
 
 def released_group(character: str) -> str | None:
-    """The group of `RELEASED_GROUPS`, for SongNet's released protocol;
+    """The group of `RELEASED_GROUPS`, for SongNet's released protocol.
 
     None for "uen" and for characters without a final.
     """
