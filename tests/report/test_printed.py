@@ -88,10 +88,10 @@ def test_only_gpt2_without_tuning_has_gaps(songnet: Printed) -> None:
         (
             "{ppl: 20.5}",
             "{pll: 20.5}",
-            "table-1.rows.Baseline.printed: unknown 'pll'; allowed: ppl, format",
+            "table-1.rows.Baseline.printed: unknown column 'pll'; allowed: ppl, format",
         ),
-        ("columns: [ppl, format]", "columns: [ppl, rhyme]", "tables.table-1.columns: unknown 'rhyme'"),
-        ("panels: [format]", "panels: [form]", "figures.figure-1.panels: unknown 'form'"),
+        ("columns: [ppl, format]", "columns: [ppl, rhyme]", "tables.table-1.columns: unknown column 'rhyme'"),
+        ("panels: [format]", "panels: [form]", "figures.figure-1.panels: unknown column 'form'"),
         ("caption: Scores", "captoin: Scores", "tables.0.caption"),
         ("{ppl: 20.5}", '{ppl: "20.5"}', "tables.0.rows.0.printed.ppl: a printed value is a number"),
         ("{ppl: 20.5}", "{ppl: .nan}", "tables.0.rows.0.printed.ppl.value"),

@@ -95,15 +95,21 @@ def repeated(names: Iterable[str]) -> set[str]:
 
 
 def listed(value: object) -> object:
-    """Allow a name, or [name, name], in YAML: a validator that runs before a tuple's own."""
+    """Take one name in YAML as a list of one. For pydantic's `BeforeValidator`."""
     return [value] if isinstance(value, str) else value
 
 
-def require_known(where: str, names: Iterable[str], allowed: Collection[str]) -> None:
-    """Raise a ValueError, which a validator makes a mistake of its model, unless all names are allowed."""
+def require_known(where: str, names: Iterable[str], allowed: Collection[str], *, kind: str = "") -> None:
+    """Raise a ValueError that names the first name which is not allowed. For pydantic's `model_validator`.
+
+    Args:
+        where: the path of the names in the file.
+        kind: what the names are, such as "column"; empty if the path says it.
+    """
     for name in names:
         if name not in allowed:
-            raise ValueError(f"{where}: unknown '{name}'; allowed: {', '.join(allowed)}")
+            what = f"{kind} '{name}'" if kind else f"'{name}'"
+            raise ValueError(f"{where}: unknown {what}; allowed: {', '.join(allowed)}")
 
 
 def first_mistake(error: ValidationError) -> tuple[str, str]:

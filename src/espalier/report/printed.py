@@ -307,18 +307,18 @@ class Printed(Strict):
     @model_validator(mode="after")
     def _columns_exist(self) -> Self:
         for table in self.tables:
-            require_known(f"tables.{table.id}.columns", table.columns, self.columns)
+            require_known(f"tables.{table.id}.columns", table.columns, self.columns, kind="column")
             for row in table.rows:
-                require_known(f"tables.{table.id}.rows.{row.label}.printed", row.printed, table.columns)
+                require_known(f"tables.{table.id}.rows.{row.label}.printed", row.printed, table.columns, kind="column")
         for figure in self.figures:
-            require_known(f"figures.{figure.id}.panels", figure.panels, self.columns)
+            require_known(f"figures.{figure.id}.panels", figure.panels, self.columns, kind="column")
         for drawings in self.drawings:
             if drawings.examples not in (ids := [examples.id for examples in self.examples]):
                 where = f"drawings.{drawings.id}.examples"
                 raise ValueError(f"{where}: no examples '{drawings.examples}'; allowed: {', '.join(ids)}")
         for index, ordering in enumerate(self.orderings):
             where = f"orderings.{index}.column"
-            require_known(where, ordering.columns, self.columns)
+            require_known(where, ordering.columns, self.columns, kind="column")
             for name in ordering.columns:
                 if self.columns[name].better is None or not self.columns[name].ours:
                     raise ValueError(f"{where}: column '{name}' does not say what is better, or has no metric")
