@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from espalier.io.errors import ConfigError
 from espalier.verse.rhyme import (
     CMUDICT,
     GROUPS,
@@ -147,6 +148,11 @@ def test_the_rules_widen_from_strict(first: str, second: str, strict: bool, cons
     assert rhymes(first, second) is strict
     assert rhymes(first, second, "consonance") is consonance
     assert rhymes(first, second, "eye") is eye
+
+
+def test_an_unknown_rule_is_named_with_those_that_exist() -> None:
+    with pytest.raises(ConfigError, match="unknown rhyme rule 'near'; allowed: consonance, eye, strict"):
+        rhymes("love", "dove", "near")  # type: ignore[arg-type]
 
 
 @given(st.text(max_size=12), st.text(max_size=12))

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from itertools import chain, count, takewhile
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
+from espalier.io.errors import ConfigError
 from espalier.text.language import Language
 
 UUmlaut = Literal["u", "i"]
@@ -211,6 +212,8 @@ def rhymes(first: str, second: str, rule: Rule = "strict") -> bool:
             remove; cough, though). The looser rules exist because SongNet's own example pairs love with remove, which
             do not rhyme strictly.
     """
+    if rule not in get_args(Rule):
+        raise ConfigError.unknown("rhyme rule", rule, get_args(Rule))
     if rhyme_parts(first) & rhyme_parts(second):
         return True
     if rule == "consonance":
