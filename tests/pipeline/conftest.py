@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from filelock import FileLock
 
 sys.path.insert(0, str(Path(__file__).parent))
 from forked_commands import programs
+from project_copies import Copies
 from small_params import empty, nursery, small, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,11 +101,12 @@ def repository(root: Path, target: Path) -> None:
 
 
 def committed(folder: Path) -> None:
-    """Make a repository of a folder, with one commit."""
+    """Make a repository of a folder, with one commit, whose objects are one file."""
     for command in (
         ["git", "init", "-q"],
         ["git", "-c", "core.looseCompression=0", "add", "-A"],  # of models, which do not become smaller
         ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "small"],
+        ["git", "-c", "pack.compression=0", "repack", "-adq", "--window=0"],
     ):
         answer = call(folder, *command)
         assert answer.status == 0, answer.err
@@ -166,29 +168,24 @@ def unbuilt(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
     return folder
 
 
-def duplicate(built: Path, folder: Path) -> Path:
-    """A copy of a built project to change; git's objects, half of it, which git never changes, are the same files."""
-
-    def copy(source: str, target: str) -> None:
-        if "/.git/objects/" in source:
-            os.link(source, target)
-        else:
-            shutil.copy2(source, target)
-
-    shutil.copytree(built, folder, symlinks=True, copy_function=copy)
-    return folder
+@pytest.fixture(scope="session")
+def copies(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Copies:
+    """Copies of the built project."""
+    return Copies(built, tmp_path_factory.mktemp("copies"))
 
 
 @pytest.fixture
-def project(built: Path, tmp_path: Path) -> Path:
+def project(copies: Copies, tmp_path: Path) -> Iterator[Path]:
     """A copy of the built project, to change."""
-    return duplicate(built, tmp_path / "project")
+    with copies.at(tmp_path / "project") as folder:
+        yield folder
 
 
 @pytest.fixture(scope="module")
-def shared(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(copies: Copies, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy for a module whose tests leave it as they found it."""
-    return duplicate(built, tmp_path_factory.mktemp("shared") / "project")
+    with copies.at(tmp_path_factory.mktemp("shared") / "project") as folder:
+        yield folder
 
 
 @pytest.fixture
