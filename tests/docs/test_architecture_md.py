@@ -9,6 +9,7 @@ from itertools import pairwise, product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import pytest
 import yaml
 
 from espalier.io.yaml_files import load_yaml
@@ -19,7 +20,13 @@ from markdown_page import CODE, ROOT, Page, key_of, profile
 
 PAGE = Page("docs/architecture.md")
 STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-LOCKED: dict[str, Any] = load_yaml(ROOT / "profiles/small/dvc.lock", names=False)["stages"]
+
+
+@pytest.fixture(scope="module")
+def locked() -> dict[str, Any]:
+    """The stages of the lock of `small`."""
+    stages: dict[str, Any] = load_yaml(ROOT / "profiles/small/dvc.lock", names=False)["stages"]
+    return stages
 
 
 def tree() -> list[str]:
@@ -53,10 +60,10 @@ def test_every_path_of_the_tree_exists_and_no_folder_is_left_out() -> None:
     assert rooms | {name for name in folders if name not in ignored.splitlines()} <= {*paths, "src/"}
 
 
-def test_every_path_in_the_text_exists_or_is_written_by_a_stage() -> None:
+def test_every_path_in_the_text_exists_or_is_written_by_a_stage(locked: dict[str, Any]) -> None:
     prose = re.sub(r"^```.*?^```$", "", PAGE.text, flags=re.M | re.S)
     named = set(re.findall(r"`([\w./-]+/[\w./-]*)`", prose))
-    outs = [out["path"] for stage in LOCKED.values() for out in stage["outs"]] + written("site")
+    outs = [out["path"] for stage in locked.values() for out in stage["outs"]] + written("site")
     assert len(named) > 40
     assert {path for path in named if not (ROOT / path).exists() and not inside(path, outs)} == set()
 
@@ -101,10 +108,10 @@ def test_every_registry_of_the_table_is_one() -> None:
         assert re.search(rf"^{name}\b", (ROOT / path).read_text(encoding="utf-8"), re.M)
 
 
-def test_a_record_goes_from_stage_to_stage_as_the_lock_says() -> None:
+def test_a_record_goes_from_stage_to_stage_as_the_lock_says(locked: dict[str, Any]) -> None:
     known = list[str]()
     for row in PAGE.table("stage", "code"):
-        stage = LOCKED[key_of(row["stage"])]
+        stage = locked[key_of(row["stage"])]
         deps, outs = ([each["path"] for each in stage.get(kind, ())] for kind in ("deps", "outs"))
         paths = re.findall(r"`([^`]+)`", next(cell for column, cell in row.items() if column.startswith("writes")))
         assert paths and all(inside(path, outs) for path in paths), paths

@@ -19,6 +19,8 @@ from typing import Any
 import yaml
 from harm import Project, Verdict, module_of
 
+from espalier.io.yaml_files import load_yaml
+
 #: Names of members, most of which must not be written.
 NAMES = ("a.txt", "deep/b.txt", "../out.txt", "/out.txt", "a.txt/c", "deep", "..", ".", "", "a\0b", "\x1b[31m",
          "x" * 300, "a\\b", "é", "\ud800", "a.txt ", "con", "deep/../../out.txt")  # fmt: skip
@@ -95,7 +97,7 @@ def _publish(
         project.folder / "pipeline/params/sources.yaml",
         {"sources": {"madeup": {"title": "", "licence": "", "citation": "", "files": entries}}},
     )
-    params = yaml.safe_load((project.original / "profiles/small/params.yaml").read_text(encoding="utf-8"))
+    params = load_yaml(project.original / "profiles/small/params.yaml")
     corpus = params["corpora"]["ci"]
     corpus |= {"reader": reader, "language": "zh" if reader in ("songci", "weibo") else "en"}
     corpus |= {"options": {key: value for key, value in (options or {}).items() if key != "language"}}

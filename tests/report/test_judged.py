@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from espalier.io.yaml_files import load_yaml
 from espalier.judging.protocol import Protocol
 from espalier.judging.result import DECODED_ANEW, NO_RATINGS, PREFIX, JudgedDetails
 from espalier.report.build import build
@@ -135,7 +135,7 @@ def test_ratings_of_other_outputs_are_not_shown(human: Printed, runs: list[RunRe
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_paper_has_a_protocol_for_the_scores_of_people_that_it_prints(paper: str, profile: str) -> None:
     printed = load_printed(ROOT / f"papers/printed/{paper}.yaml")
-    params = yaml.safe_load((ROOT / profile / "params.yaml").read_text(encoding="utf-8"))
+    params = load_yaml(ROOT / profile / "params.yaml")
     protocols = [Protocol.model_validate(entry) for entry in params["protocols"].values() if entry["paper"] == paper]
     names = {
         f"{PREFIX}{criterion}{end}"

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 
 from espalier.io.errors import ArtifactError, ConfigError
+from espalier.io.yaml_files import load_yaml
 from espalier.report.printed import Printed, load_printed
 
 
@@ -51,7 +51,7 @@ def test_songnet_has_every_row_of_the_paper_in_its_order(songnet: Printed) -> No
 
 def test_the_papers_own_test_texts_are_datasets_of_profile_small() -> None:
     folder = Path(__file__).parents[2]
-    datasets = yaml.safe_load((folder / "profiles/small/params.yaml").read_text(encoding="utf-8"))["datasets"]
+    datasets = load_yaml(folder / "profiles/small/params.yaml")["datasets"]
     named = {
         table.printed_on
         for file in (folder / "papers/printed").glob("*.yaml")
