@@ -11,9 +11,12 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+import jieba
 import pytest
+from jieba.posseg import POSTokenizer
 
 from espalier.syntax.parse import Parse
+from espalier.syntax.parsers import jieba_backend
 from espalier.syntax.parsers.jieba_backend import JiebaParser, keywords, load
 from espalier.syntax.parsers.parser import Refused
 
@@ -44,6 +47,13 @@ def test_white_space_is_no_word(parser: JiebaParser) -> None:
 def test_given_words_are_tagged_and_never_parted(parser: JiebaParser) -> None:
     (parse,) = parser.parse([["我们", "天天喝茶"]])
     assert parse == Parse(("我们", "天天喝茶"), ("r", "x"))
+
+
+def test_the_dictionary_is_what_jieba_itself_reads() -> None:
+    own = jieba.Tokenizer()
+    counts, total = own.gen_pfdict(own.get_dict_file())
+    assert (jieba_backend._tokenizer().FREQ, jieba_backend._tokenizer().total) == (counts, total)
+    assert jieba_backend._tagger().word_tag_tab == POSTokenizer(own).word_tag_tab
 
 
 def test_nothing_is_said_on_standard_error(parser: JiebaParser, capfd: pytest.CaptureFixture[str]) -> None:
