@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from typer.main import get_command
 
+from espalier.io.yaml_files import load_yaml
 from pipeline import layout
 from pipeline.shell.app import app
 
@@ -21,6 +22,9 @@ from markdown_page import PAGES, ROOT, Page, exists, profile
 COMMANDS = [(name, command) for name in PAGES for command in Page(name).commands()]
 #: A command that writes texts, or values of a model for a text, in a block that shows its output.
 WRITES = r"(?m)^\$ .*\bespalier (generate|polish|paraphrase|granularity|reply|chat|compose|sample)\b"
+
+
+tree, program_of_all = cache(load_yaml), cache(lambda: get_command(app))
 
 
 def of(*programs: str) -> list[tuple[str, str]]:
@@ -65,7 +69,7 @@ def test_every_command_of_espalier_parses_and_names_entries_that_exist(name: str
         words = shlex.split(part)
         if words[0] != "espalier" or words[1:] == ["--help"]:
             continue
-        program: Any = get_command(app)
+        program: Any = program_of_all()
         while hasattr(program, "commands"):  # `espalier new` has commands of its own
             program, words = program.commands[words[1]], words[1:]
         options = program.make_context(words[0], words[1:]).params
@@ -86,7 +90,7 @@ def test_every_stage_that_a_command_of_dvc_names_exists(name: str, command: str)
     for target in filter(re.compile(r"^\w+@\w+$").match, words):
         _require_target(target, where)
     for added, setting in re.findall(r"(?:-S|--set-param) (\+?)(\S+)=", command):
-        value: Any = yaml.safe_load((layout.PROFILES[where] / "params.yaml").read_text(encoding="utf-8"))
+        value: Any = tree(layout.PROFILES[where] / "params.yaml")
         *parts, last = setting.split(".")
         for part in parts:
             value = value[part]
@@ -104,8 +108,7 @@ def test_every_script_and_make_target_exists(name: str, command: str) -> None:
 
 def _require_target(target: str, where: str) -> None:
     stage, key = target.split("@")
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    params: Any = yaml.safe_load((layout.PROFILES[str(where)] / "params.yaml").read_text(encoding="utf-8"))
+    stages, params = tree(ROOT / "dvc.yaml")["stages"], tree(layout.PROFILES[str(where)] / "params.yaml")
     for part in stages[stage]["foreach"].strip("${}").split("."):
         params = params[part]
     assert key in params, f"{target} in profile {where}"
