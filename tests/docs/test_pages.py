@@ -24,7 +24,16 @@ COMMANDS = [(name, command) for name in PAGES for command in Page(name).commands
 WRITES = r"(?m)^\$ .*\bespalier (generate|polish|paraphrase|granularity|reply|chat|compose|sample)\b"
 
 
-tree, program_of_all = cache(load_yaml), cache(lambda: get_command(app))
+@cache
+def yaml_of(path: Path) -> Any:
+    """What a YAML file says."""
+    return load_yaml(path)
+
+
+@cache
+def command_line() -> Any:
+    """All commands of espalier."""
+    return get_command(app)
 
 
 def of(*programs: str) -> list[tuple[str, str]]:
@@ -69,7 +78,7 @@ def test_every_command_of_espalier_parses_and_names_entries_that_exist(name: str
         words = shlex.split(part)
         if words[0] != "espalier" or words[1:] == ["--help"]:
             continue
-        program: Any = program_of_all()
+        program: Any = command_line()
         while hasattr(program, "commands"):  # `espalier new` has commands of its own
             program, words = program.commands[words[1]], words[1:]
         options = program.make_context(words[0], words[1:]).params
@@ -90,7 +99,7 @@ def test_every_stage_that_a_command_of_dvc_names_exists(name: str, command: str)
     for target in filter(re.compile(r"^\w+@\w+$").match, words):
         _require_target(target, where)
     for added, setting in re.findall(r"(?:-S|--set-param) (\+?)(\S+)=", command):
-        value: Any = tree(layout.PROFILES[where] / "params.yaml")
+        value: Any = yaml_of(layout.PROFILES[where] / "params.yaml")
         *parts, last = setting.split(".")
         for part in parts:
             value = value[part]
@@ -108,7 +117,7 @@ def test_every_script_and_make_target_exists(name: str, command: str) -> None:
 
 def _require_target(target: str, where: str) -> None:
     stage, key = target.split("@")
-    stages, params = tree(ROOT / "dvc.yaml")["stages"], tree(layout.PROFILES[str(where)] / "params.yaml")
+    stages, params = yaml_of(ROOT / "dvc.yaml")["stages"], yaml_of(layout.PROFILES[str(where)] / "params.yaml")
     for part in stages[stage]["foreach"].strip("${}").split("."):
         params = params[part]
     assert key in params, f"{target} in profile {where}"

@@ -26,10 +26,14 @@ def books(tmp_path_factory: pytest.TempPathFactory) -> CiBooks:
     return open_books(write_couyun(tmp_path_factory.mktemp("couyun")))
 
 
+#: What keeps something of jieba.
+KEPT_OF_JIEBA = (jieba_backend._dictionary, jieba_backend._tokenizer, jieba_backend._tagger)
+
+
 @pytest.fixture
 def fresh() -> Iterator[None]:
     """What is kept of jieba is forgotten, before and after."""
-    caches = (module.read_line, module._parser, jieba_backend._tokenizer, jieba_backend._tagger)
+    caches = (module.read_line, module._parser, *KEPT_OF_JIEBA)
     for cache in caches:
         cache.cache_clear()
     yield

@@ -20,8 +20,6 @@ from typing import Any
 import pytest
 import yaml
 
-from espalier.io.yaml_files import load_yaml
-
 FOLDER = Path(__file__).parent
 RECORD = FOLDER / "digests.yaml"
 #: Relative; trained losses carry the rounding of many steps from one kind of CPU to the next.
@@ -62,7 +60,8 @@ def versions() -> dict[str, int]:
 
 
 def recorded() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = load_yaml(RECORD) if RECORD.exists() else {}
+    text = RECORD.read_text(encoding="utf-8") if RECORD.exists() else "{}"
+    found: dict[str, dict[str, Any]] = yaml.load(text, Loader=yaml.CSafeLoader)
     return found
 
 
@@ -90,17 +89,19 @@ COMPONENTS, VERSIONS = components(), versions()
 
 
 @pytest.fixture(scope="module")
-def before() -> dict[str, dict[str, Any]]:
+def known_values() -> dict[str, dict[str, Any]]:
     """What is recorded."""
     return recorded()
 
 
 @pytest.mark.parametrize("component", sorted(COMPONENTS))
-def test_behaviour_is_what_its_version_says(component: str, before: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+def test_behaviour_is_what_its_version_says(
+    component: str, known_values: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
     rest, numbers = parted(COMPONENTS[component](tmp_path))
     digest = hashlib.sha256(json.dumps(rest, ensure_ascii=False).encode()).hexdigest()[:16]
     entry = {"version": VERSIONS.get(component), "digest": digest, "numbers": numbers}
-    known = before.get(component)
+    known = known_values.get(component)
     if os.environ.get("ESPALIER_GOLDEN") == "record" and (known is None or known["version"] != entry["version"]):
         record(component, entry)
         return

@@ -101,12 +101,11 @@ def repository(root: Path, target: Path) -> None:
 
 
 def committed(folder: Path) -> None:
-    """Make a repository of a folder, with one commit, whose objects are one file."""
+    """Make a repository of a folder, with one commit."""
     for command in (
         ["git", "init", "-q"],
         ["git", "-c", "core.looseCompression=0", "add", "-A"],  # of models, which do not become smaller
         ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "small"],
-        ["git", "-c", "pack.compression=0", "repack", "-adq", "--window=0"],
     ):
         answer = call(folder, *command)
         assert answer.status == 0, answer.err
@@ -117,7 +116,10 @@ def made(root: Path, target: Path) -> None:
     repository(root, target)
     answer = call(target, "python", "pipeline", "repro", "-j", "2")
     assert answer.status == 0, answer.out + answer.err
-    (target / "first.log").write_text(answer.err, encoding="utf-8")
+    # A pack of all objects is copied faster than a file for each.
+    packed = call(target, "git", "-c", "pack.compression=0", "repack", "-adq", "--window=0")
+    assert packed.status == 0, packed.err
+    (target / "first.log").write_text(answer.err, encoding="utf-8")  # last: it says that all is made
 
 
 def published(mirror: Path) -> dict[str, Any]:
@@ -138,7 +140,7 @@ def published(mirror: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def built(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built project, to look at; made once, also where several processes test."""
+    """A built project, to look at, in which nothing runs that writes; made once for all processes that test."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
     with FileLock(f"{folder}.lock"):
@@ -175,16 +177,18 @@ def copies(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Copies:
 
 
 @pytest.fixture
-def project(copies: Copies, tmp_path: Path) -> Iterator[Path]:
-    """A copy of the built project, to change."""
-    with copies.at(tmp_path / "project") as folder:
+def project(request: pytest.FixtureRequest, copies: Copies, tmp_path: Path) -> Iterator[Path]:
+    """A copy of the built project, to change. It stays where it is if the test fails."""
+    failures = request.session.testsfailed
+    with copies.at(tmp_path / "project", lambda: request.session.testsfailed > failures) as folder:
         yield folder
 
 
 @pytest.fixture(scope="module")
-def shared(copies: Copies, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A copy for a module whose tests leave it as they found it."""
-    with copies.at(tmp_path_factory.mktemp("shared") / "project") as folder:
+def shared(request: pytest.FixtureRequest, copies: Copies, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy for a module whose tests leave it as they found it. It stays where it is if one fails."""
+    failures, folder = request.session.testsfailed, tmp_path_factory.mktemp("shared") / "project"
+    with copies.at(folder, lambda: request.session.testsfailed > failures):
         yield folder
 
 

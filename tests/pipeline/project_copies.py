@@ -10,21 +10,29 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: What changes with every change of a file: its kind, inode, size and times. A folder's is its kind alone.
+#: What a change of a file changes: its mode, inode, size and times. Of a folder its mode alone.
 Stamp = tuple[int, ...]
+INDEX = ".git/index"
 
 
 @dataclass
 class Copy:
-    """A copy in its own place, and the stamp of each of its files and folders by the path in it, folders first."""
+    """A copy in its own place.
+
+    Attributes:
+        stamps: of each file and folder, by its path in the copy; a folder comes before what is in it.
+        index: git's index with the stamps of this copy's files. With those of other files each command of git would
+            read all files anew.
+    """
 
     place: Path
     stamps: dict[str, Stamp]
+    index: bytes
 
 
 @dataclass
@@ -37,47 +45,58 @@ class Copies:
     _made: int = 0
 
     @contextmanager
-    def at(self, place: Path) -> Iterator[Path]:
-        """A copy to change at `place`, on the file system of `folder`; what was changed is undone at the end."""
+    def at(self, place: Path, failed: Callable[[], bool] = lambda: False) -> Iterator[Path]:
+        """A copy to change at `place`, on the file system of `folder`; what was changed is undone at the end.
+
+        Args:
+            failed: whether the test has failed; then its copy stays where it is, to be looked at.
+        """
         copy = self._free.pop() if self._free else self._new()
         copy.place.rename(place)
         yield place
-        if place.is_dir():
+        if place.is_dir() and not failed():  # else the next test gets a new copy
             place.rename(copy.place)
-            restore(copy, self.built)
+            self._restore(copy)
             self._free.append(copy)
 
     def _new(self) -> Copy:
         self._made += 1
         place = self.folder / f"copy{self._made}"
         shutil.copytree(self.built, place, symlinks=True)
-        # Else each git command of a test reads all files anew.
-        subprocess.run(["git", "update-index", "-q", "--refresh"], cwd=place, check=True)
-        return Copy(place, {path: stamp(entry) for path, entry in entries(place)})
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        subprocess.run(["git", "update-index", "-q", "--refresh"], cwd=place, env=own, check=True)
+        return Copy(place, {path: stamp(entry) for path, entry in entries(place)}, (place / INDEX).read_bytes())
 
-
-def restore(copy: Copy, built: Path) -> None:
-    """Undo all changes of a copy."""
-    for path, entry in list(entries(copy.place)):
-        within_removed = not os.path.lexists(entry.path)
-        if not within_removed and copy.stamps.get(path) != stamp(entry):
-            remove = shutil.rmtree if entry.is_dir(follow_symlinks=False) else os.unlink
-            remove(entry.path)
-    for path in copy.stamps:
-        target = copy.place / path
-        if os.path.lexists(target):
-            continue
-        source = built / path
-        if source.is_dir() and not source.is_symlink():
-            target.mkdir()
-            shutil.copystat(source, target)
-        else:
-            shutil.copy2(source, target, follow_symlinks=False)
+    def _restore(self, copy: Copy) -> None:
+        """Undo all changes of a copy."""
+        shutil.copymode(self.built, copy.place)
+        found = list[tuple[str, os.DirEntry[str]]]()
+        for path, entry in entries(copy.place):
+            found.append((path, entry))
+            if entry.is_dir(follow_symlinks=False):  # it must be readable for what is in it to be listed and removed
+                [before, *_] = copy.stamps.get(path, (0,))
+                Path(entry.path).chmod(stat.S_IMODE(before) if stat.S_ISDIR(before) else 0o700)
+        for path, entry in found:
+            if os.path.lexists(entry.path) and copy.stamps.get(path) != stamp(entry):  # else its folder was removed
+                remove = shutil.rmtree if entry.is_dir(follow_symlinks=False) else os.unlink
+                remove(entry.path)
+        for path in copy.stamps:
+            source, target = self.built / path, copy.place / path
+            if os.path.lexists(target):
+                continue
+            if source.is_dir() and not source.is_symlink():
+                target.mkdir()
+                shutil.copymode(source, target)
+                continue
+            if path == INDEX:
+                target.write_bytes(copy.index)
+            else:
+                shutil.copy2(source, target, follow_symlinks=False)
             copy.stamps[path] = stamp(target)
 
 
 def entries(folder: Path, above: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Each file and folder, with its path in the folder; a folder comes before what is in it."""
+    """Each file and folder, with its path in the folder. A folder is read after it was given."""
     with os.scandir(folder) as found:
         for entry in found:
             path = f"{above}{entry.name}"

@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+import pipeline.shell.app  # noqa: F401  which adds the stages
+from espalier.cli.app import _group
+
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Refuses what a bare machine lacks, then imports every module of some packages and prints what came with them.
@@ -181,3 +184,13 @@ def test_the_command_uses_the_code_of_its_own_tree(built: Path, run: Callable[..
     (tmp_path / "typing.py").write_text("raise SystemExit('the wrong one')", encoding="utf-8")
     answer = run(tmp_path, sys.executable, str(built / "pipeline"), "generate", "--help")
     assert answer.status == 0 and "--format" in answer.out
+
+
+@pytest.mark.parametrize("name", ["generate", "train", "judge", "new"])
+def test_only_the_command_that_is_called_is_prepared(name: str) -> None:
+    assert list(_group(name).commands) == [name]
+
+
+@pytest.mark.parametrize("name", ["", "--help", "--version", "nonsense"])
+def test_all_commands_are_prepared_if_none_is_named(name: str) -> None:
+    assert {"generate", "train", "judge", "new"} < _group(name).commands.keys()

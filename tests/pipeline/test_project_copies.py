@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from project_copies import Copies
+from project_copies import INDEX, Copies
 
 
 @pytest.fixture
@@ -20,21 +20,22 @@ def copies(tmp_path: Path) -> Copies:
     for name in ("params.yaml", "data/model/weights", "data/rows"):
         (built / name).write_text(name)
     (built / "link").symlink_to("params.yaml")
-    subprocess.run(["git", "init", "-q"], cwd=built, check=True)
+    for command in ("git init -q", "git add -A"):
+        subprocess.run(command.split(), cwd=built, check=True)
     (tmp_path / "copies").mkdir()
     return Copies(built, tmp_path / "copies")
 
 
 def contents(folder: Path) -> dict[str, object]:
-    """Each file and folder: its mode, and its bytes or the target of a link."""
+    """Each file and folder, but git's index: its mode, and its bytes or the target of a link."""
     return {
         str(path.relative_to(folder)): (path.lstat().st_mode, path.readlink() if path.is_symlink() else
                                         path.read_bytes() if path.is_file() else None)
-        for path in folder.rglob("*") if ".git" not in path.parts
+        for path in folder.rglob("*") if path != folder / INDEX
     }  # fmt: skip
 
 
-def rewritten_within_a_tick(folder: Path) -> None:
+def rewritten_with_its_time(folder: Path) -> None:
     """The same size and time of writing, other bytes."""
     file = folder / "data/rows"
     times = file.stat()
@@ -53,10 +54,14 @@ def replaced(folder: Path) -> None:
 CHANGES: dict[str, Callable[[Path], object]] = {
     "nothing": lambda folder: None,
     "a file is written to": lambda folder: (folder / "params.yaml").write_text("other"),
-    "a file is rewritten with its time": rewritten_within_a_tick,
+    "a file is rewritten with its time": rewritten_with_its_time,
     "a file is removed": lambda folder: (folder / "data/rows").unlink(),
     "a folder is removed": lambda folder: shutil.rmtree(folder / "data"),
     "kinds change": replaced,
+    "a file replaces another": lambda folder: (folder / "data/rows").rename(folder / "params.yaml"),
+    "a folder is renamed": lambda folder: (folder / "data/model").rename(folder / "model"),
+    "a folder becomes a link": lambda folder: (shutil.rmtree(folder / "data"), (folder / "data").symlink_to("/")),
+    "a file has another name too": lambda folder: (folder / "other").hardlink_to(folder / "data/rows"),
     "modes change": lambda folder: ((folder / "data").chmod(0o500), (folder / "data/rows").chmod(0o400)),
     "files are added": lambda folder: (folder / "data/new/deep").mkdir(parents=True),
     "a link points elsewhere": lambda folder: ((folder / "link").unlink(), (folder / "link").symlink_to("data")),
@@ -68,11 +73,20 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 def test_the_next_test_finds_a_copy_as_it_was_built(
     copies: Copies, tmp_path: Path, change: Callable[[Path], object]
 ) -> None:
-    for number in range(2):
+    for number in range(3):
         with copies.at(tmp_path / f"project{number}") as folder:
             assert contents(folder) == contents(copies.built)
             change(folder)
         assert not folder.exists()
+    assert len(list(copies.folder.iterdir())) == (change is not shutil.rmtree)  # one copy for all of them
+
+
+def test_git_need_not_read_the_files_of_a_copy_whose_index_was_changed(copies: Copies, tmp_path: Path) -> None:
+    with copies.at(tmp_path / "changed") as folder:
+        (folder / INDEX).write_bytes(b"other")
+    with copies.at(tmp_path / "next") as folder:
+        # It compares stamps, and would name each file that has another than the index.
+        assert subprocess.check_output(["git", "diff-files"], cwd=folder) == b""
 
 
 def test_two_copies_at_once_are_two(copies: Copies, tmp_path: Path) -> None:
@@ -80,3 +94,11 @@ def test_two_copies_at_once_are_two(copies: Copies, tmp_path: Path) -> None:
         (one / "params.yaml").write_text("one")
         assert (other / "params.yaml").read_text() == "params.yaml"
     assert len(list(copies.folder.iterdir())) == 2
+
+
+def test_the_copy_of_a_failed_test_stays_and_the_next_test_has_another(copies: Copies, tmp_path: Path) -> None:
+    with copies.at(tmp_path / "failed", lambda: True) as failed:
+        (failed / "params.yaml").write_text("other")
+    assert (failed / "params.yaml").read_text() == "other"
+    with copies.at(tmp_path / "next") as folder:
+        assert contents(folder) == contents(copies.built)

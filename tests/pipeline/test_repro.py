@@ -129,16 +129,16 @@ def test_no_stage_leaves_anything_half_written_or_a_checkpoint(built: Path) -> N
     assert (built / ".scratch/logs/songnet.seed1.jsonl").read_text(encoding="utf-8").count("\n") == 3
 
 
-def test_git_sees_the_lock_and_the_metrics_and_no_artifact(built: Path, run: Run) -> None:
-    answer = run(built, "git", "status", "--porcelain")
+def test_git_sees_the_lock_and_the_metrics_and_no_artifact(shared: Path, run: Run) -> None:
+    answer = run(shared, "git", "status", "--porcelain")
     names = {line[3:].split("/")[0] for line in answer.out.splitlines()}
     assert names == {"dvc.lock", "metrics", "first.log"}
 
 
-def test_metrics_show_in_dvc(built: Path, run: Run) -> None:
-    answer = run(built, "dvc", "metrics", "show", "--json", "metrics/songnet/songnet_free.json")
+def test_metrics_show_in_dvc(shared: Path, run: Run) -> None:
+    answer = run(shared, "dvc", "metrics", "show", "--json", "metrics/songnet/songnet_free.json")
     (found,) = json.loads(answer.out)[""]["data"].values()
-    assert found["data"] == json_of(built / "metrics/songnet/songnet_free.json")
+    assert found["data"] == json_of(shared / "metrics/songnet/songnet_free.json")
 
 
 def test_a_second_repro_has_nothing_to_do_and_an_edit_runs_only_what_hangs_from_it(

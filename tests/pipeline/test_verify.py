@@ -26,8 +26,8 @@ def flip(path: Path) -> None:
     path.write_bytes(data)
 
 
-def test_a_built_project_is_as_locked(built: Path, cli: Cli) -> None:
-    answer = cli(built, "verify")
+def test_a_built_project_is_as_locked(project: Path, cli: Cli) -> None:
+    answer = cli(project, "verify")
     assert answer.status == 0 and answer.out == ""
     assert " 0 corrupt, 0 outputs not here" in answer.err
 

@@ -96,8 +96,9 @@ def main() -> NoReturn:
     said, status, command = None, FAILED, ""
     try:
         _add_stages()
-        group = _group(next(iter(sys.argv[1:]), ""))
-        command = next((word for word in sys.argv[1:2] if word in group.commands), "")
+        first = next(iter(sys.argv[1:]), "")
+        group = _group(first)
+        command = first if first in group.commands else ""
         streams.open_streams()
         _run(group, sys.argv[1:] or ["--help"])
     except BrokenPipeError as error:
@@ -119,8 +120,11 @@ def main() -> NoReturn:
     sys.exit(0 if said is None else status)
 
 
-def _group(name: str = "") -> TyperGroup:
-    """All commands, or only the one of this name if there is one: to prepare all takes a twentieth of a second."""
+def _group(name: str) -> TyperGroup:
+    """The command line with the command of this name alone, or with all commands if there is none of this name.
+
+    To prepare all takes a twentieth of a second.
+    """
     one = copy(app)
     one.registered_commands = [each for each in app.registered_commands if _name(each) == name]
     one.registered_groups = [each for each in app.registered_groups if each.name == name]
@@ -158,7 +162,7 @@ def _run(group: TyperGroup, arguments: list[str]) -> None:
         group.main(prog_name="espalier")
     if arguments[0] not in group.commands and not arguments[0].startswith("-"):
         models().plugins()
-        group = _group()
+        group = _group(arguments[0])
     with suppress(typer.Exit), group.make_context("espalier", arguments) as context:
         group.invoke(context)
 

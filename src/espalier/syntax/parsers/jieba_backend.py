@@ -88,7 +88,7 @@ class _Dictionary(NamedTuple):
 
 @cache
 def _dictionary() -> _Dictionary:
-    """The dictionary of the installed version, which jieba's own functions take twice as long to read."""
+    """The dictionary of the installed version, read in half the time of jieba's own functions."""
     with of_extra("parse"):
         import jieba
 
@@ -97,6 +97,7 @@ def _dictionary() -> _Dictionary:
         fields = file.read().decode().split()
     words, counts, tags = fields[::3], [*map(int, fields[1::3])], fields[2::3]
     beginnings, longer = set[str](), words
+    # All beginnings of one length at a time, of the words that are longer.
     for length in range(1, max(map(len, words))):
         longer = [word for word in longer if len(word) > length]
         beginnings.update([word[:length] for word in longer])
@@ -114,7 +115,7 @@ def _tokenizer() -> Any:
     jieba itself reads a cache in the machine's temporary folder, even one from another version or program, and reports
     it on standard error. This tokenizer uses no cache, so processes cannot interfere.
     """
-    dictionary = _dictionary()
+    dictionary = _dictionary()  # first, as it says if jieba is not installed
     import jieba
 
     tokenizer = jieba.Tokenizer()
@@ -133,10 +134,12 @@ def use_no_cache() -> None:
 
 @cache
 def _tagger() -> Any:
-    tokenizer, tags = _tokenizer(), _dictionary().tags
+    tokenizer, tags = _tokenizer(), _dictionary().tags  # first, as in `_tokenizer`
     from jieba.posseg import POSTokenizer
 
     class Tagger(POSTokenizer):  # type: ignore[misc]
+        """With the tags that were read with the words."""
+
         def load_word_tag(self, file: IO[bytes]) -> None:
             file.close()
             self.word_tag_tab = tags
@@ -146,9 +149,10 @@ def _tagger() -> Any:
 
 @cache
 def _extractor() -> Any:
+    tokenizer = _tokenizer()  # first, as in it
     from jieba.analyse import TFIDF
 
     verify_installed("jieba", ["jieba/analyse/idf.txt"])
     extractor = TFIDF()
-    extractor.tokenizer = _tokenizer()
+    extractor.tokenizer = tokenizer
     return extractor
