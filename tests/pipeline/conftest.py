@@ -20,7 +20,7 @@ from filelock import FileLock
 
 sys.path.insert(0, str(Path(__file__).parent))
 from forked_commands import programs
-from project_copies import Copies
+from project_copies import Copies, environment_without_git, git
 from small_params import empty, nursery, small, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +49,8 @@ class Answer:
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """Of a subprocess: this Python first, and nothing of the tree that the tests stand in."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH" and not name.startswith("GIT_")}
+    kept = environment_without_git()
+    kept.pop("PYTHONPATH", None)
     return {
         **kept,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -117,8 +118,7 @@ def made(root: Path, target: Path) -> None:
     answer = call(target, "python", "pipeline", "repro", "-j", "2")
     assert answer.status == 0, answer.out + answer.err
     # A pack of all objects is copied faster than a file for each.
-    packed = call(target, "git", "-c", "pack.compression=0", "repack", "-adq", "--window=0")
-    assert packed.status == 0, packed.err
+    git(target, "-c", "pack.compression=0", "repack", "-adq", "--window=0")
     (target / "first.log").write_text(answer.err, encoding="utf-8")  # last: it says that all is made
 
 

@@ -63,8 +63,7 @@ class Copies:
         self._made += 1
         place = self.folder / f"copy{self._made}"
         shutil.copytree(self.built, place, symlinks=True)
-        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        subprocess.run(["git", "update-index", "-q", "--refresh"], cwd=place, env=own, check=True)
+        git(place, "update-index", "-q", "--refresh")
         return Copy(place, {path: stamp(entry) for path, entry in entries(place)}, (place / INDEX).read_bytes())
 
     def _restore(self, copy: Copy) -> None:
@@ -93,6 +92,16 @@ class Copies:
             else:
                 shutil.copy2(source, target, follow_symlinks=False)
             copy.stamps[path] = stamp(target)
+
+
+def git(folder: Path, *words: str) -> bytes:
+    """The output of a command of git in a folder."""
+    return subprocess.check_output(["git", *words], cwd=folder, env=environment_without_git())
+
+
+def environment_without_git() -> dict[str, str]:
+    """The environment without what a hook of git sets, by which git would work in the repository of the hook."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
 
 def entries(folder: Path, above: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:

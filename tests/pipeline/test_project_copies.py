@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from project_copies import INDEX, Copies
+from project_copies import INDEX, Copies, git
 
 
 @pytest.fixture
@@ -20,8 +19,8 @@ def copies(tmp_path: Path) -> Copies:
     for name in ("params.yaml", "data/model/weights", "data/rows"):
         (built / name).write_text(name)
     (built / "link").symlink_to("params.yaml")
-    for command in ("git init -q", "git add -A"):
-        subprocess.run(command.split(), cwd=built, check=True)
+    git(built, "init", "-q")
+    git(built, "add", "-A")
     (tmp_path / "copies").mkdir()
     return Copies(built, tmp_path / "copies")
 
@@ -86,7 +85,7 @@ def test_git_need_not_read_the_files_of_a_copy_whose_index_was_changed(copies: C
         (folder / INDEX).write_bytes(b"other")
     with copies.at(tmp_path / "next") as folder:
         # It compares stamps, and would name each file that has another than the index.
-        assert subprocess.check_output(["git", "diff-files"], cwd=folder) == b""
+        assert git(folder, "diff-files") == b""
 
 
 def test_two_copies_at_once_are_two(copies: Copies, tmp_path: Path) -> None:

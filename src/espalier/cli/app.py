@@ -96,11 +96,11 @@ def main() -> NoReturn:
     said, status, command = None, FAILED, ""
     try:
         _add_stages()
-        first = next(iter(sys.argv[1:]), "")
-        group = _group(first)
-        command = first if first in group.commands else ""
+        arguments = sys.argv[1:] or ["--help"]
+        group = _group(arguments[0])
+        command = arguments[0] if arguments[0] in group.commands else ""
         streams.open_streams()
-        _run(group, sys.argv[1:] or ["--help"])
+        _run(group, arguments)
     except BrokenPipeError as error:
         # `espalier generate ... | head` is done; a stage is not.
         done = command not in FILES and streams.reader_is_gone()
