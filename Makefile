@@ -66,7 +66,7 @@ check: .venv/ready
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench,demo,look,parse,pipeline]'
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,bench,cluster,demo,look,parse,pipeline]'
 	.venv-lock/bin/python -m pip freeze --exclude espalier | sed 's/+cpu$$//' > constraints.txt
 	rm -rf .venv-lock
 

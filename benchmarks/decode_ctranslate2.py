@@ -115,7 +115,7 @@ def race(
         if name in texts
     }
     kept = f", and {same[ROUNDED]} stay the same in bfloat16" if ROUNDED in same else ""
-    # To fix a length, theirs divides the probabilities by the sum of those that are left, so it searches for other texts.
+    # To fix a length, theirs renormalises the probabilities without the end, so it searches for other texts.
     fixed = all(len(text) == longest for text in texts[OURS])
     assert fixed or found[0] >= found[1] - 1e-4, "theirs are more probable"
     values = ", ".join(f"{value:.3f}" for value in found)

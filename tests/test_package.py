@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import espalier
 
@@ -41,6 +43,14 @@ def test_the_changelog_has_the_version_and_the_headings_of_its_format() -> None:
     assert re.fullmatch(rf"\[{re.escape(PROJECT['version'])}\] - \d{{4}}-\d\d-\d\d", headings[1])
     kinds = set(re.findall(r"^### (.+)$", text, re.M))
     assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_the_lock_has_a_version_of_each_package_that_is_named() -> None:
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    locked = {canonicalize_name(name) for name in re.findall(r"^([\w.-]+)==", constraints, re.M)}
+    extras = PROJECT["optional-dependencies"]
+    named = {canonicalize_name(Requirement(each).name) for each in sum(extras.values(), PROJECT["dependencies"])}
+    assert named - locked == {"espalier"}
 
 
 def test_every_data_file_of_the_library_is_in_the_wheel() -> None:

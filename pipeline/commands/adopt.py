@@ -86,7 +86,7 @@ def _adopted(key: str, folder: Path, params: Params) -> list[str]:
     there: dict[str, Any] = {"model": None, **read_json(place, _Training)}
     here = record_of("train", key)
     if model.init != layout.NONE and not any(layout.model(model.init).glob(WEIGHTS)):  # adopted without its weights
-        here["init"] = read_json(layout.measured("train", model.init), _Training)["model"]
+        here["init"] = read_json(layout.measured("train", model.init), _Training).get("model")
     _same(here, there["made_of"], place)
     trained = folder / layout.model(key)
     if not (trained / "training.json").is_file():

@@ -167,7 +167,7 @@ def _details(name: str, run: Run, params: Params, training: Mapping[str, Any]) -
         raise ConfigError("no metrics for a card", where=file, remedy=remedy)
     details = read_details(run.paper, name)
     scored: Mapping[str, Any] = details["settings"]["training"]
-    if any(scored.get(seed, {}).get(fact) != facts[fact] for seed, facts in training.items() for fact in LEARNED):
+    if any(scored.get(seed, {}).get(fact) != facts.get(fact) for seed, facts in training.items() for fact in LEARNED):
         raise ConfigError("metrics of another training of the model", where=file, remedy=remedy)
     return details
 

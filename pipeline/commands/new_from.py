@@ -141,7 +141,7 @@ def _corpus(path: Path, given: Mapping[str, Any], changes: Sequence[str]) -> tup
 
 def _looked_at(path: Path, name: str, corpus: Raw) -> Look:
     """What the reader gives, without the rows that the usual filters drop."""
-    kind = READERS.find(corpus["reader"], where="--reader")
+    kind = READERS.find(str(corpus["reader"]), where="--reader")
     if not isinstance(corpus["options"], dict):
         raise ConfigError("no mapping", where=f"corpora.{name}.options", remedy="as in -S options.rhyme=AA")
     with tempfile.TemporaryDirectory() as folder:
@@ -276,7 +276,7 @@ def _unless_it_fails() -> Iterator[None]:
     before = PARAMS.read_bytes()
     try:
         yield
-    except ConfigError:
+    except BaseException:  # also an interruption
         with atomic_file(PARAMS) as part:
             part.write_bytes(before)
         raise

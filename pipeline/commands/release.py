@@ -172,12 +172,15 @@ def _measured(key: str, run: Run, folder: Path, params: Params) -> Measured:
     outputs = outputs_of(run, params, table, found.facts, dev=known, annotations=parses)
     _, numbers, own = scored(TASKS[run.task], outputs, run.scoring)
     say(f"{key}: {', '.join(f'{name} {value:,}' for name, value in numbers.items())}")
+    method = getattr(run.decoder, "method", "")
     rows = {
         row: details
         for name, baseline in params.baselines.items()
         if (baseline.dataset, baseline.split, baseline.task) == (run.dataset, run.split, run.task)
         for row in row_names(row_folder(layout.details, baseline.paper, name))
         if (details := read_details(baseline.paper, place_of(name, row)))["ids"] == own["ids"]
+        # A row that names a method of decoding is compared only with runs that have it.
+        and details["settings"].get("method", method) == method
     }
     return Measured(run, own, _original(key, run, own, folder), rows, shown(run, params, own))
 
@@ -187,8 +190,8 @@ def _original(key: str, run: Run, own: Details, folder: Path) -> Details | None:
     if not layout.details(run.paper, key).is_file():
         return None
     details = read_details(run.paper, key)
-    losses = {seed: facts["best_dev_loss"] for seed, facts in read_training(run.model, place=folder).items()}
-    theirs = {seed: facts["best_dev_loss"] for seed, facts in details["settings"]["training"].items()}
+    losses = {seed: facts.get("best_dev_loss") for seed, facts in read_training(run.model, place=folder).items()}
+    theirs = {seed: facts.get("best_dev_loss") for seed, facts in details["settings"]["training"].items()}
     return details if details["ids"] == own["ids"] and losses == theirs else None
 
 

@@ -53,7 +53,7 @@ def with_entry(text: str, path: list[str], entry: Mapping[str, Any]) -> str:
         tree = {key: tree}
     if any(own.value == name for own, _ in section.value):
         raise ConfigError(f"there is an entry {name}", where=where, remedy="choose another name")
-    lines, column = text.splitlines(True), 2 * depth
+    lines, column = (text.removesuffix("\n") + "\n").splitlines(True), 2 * depth
     if not section.value:
         start, end = section.start_mark, section.end_mark
         lines[start.line] = lines[start.line][: start.column].rstrip() + lines[start.line][end.column :]

@@ -109,5 +109,5 @@ def site(profile: ProfileOption = None) -> None:
 app.registered_commands += project_commands.app.registered_commands
 app.add_typer(judge_commands.app, name="judge")
 app.add_typer(new_commands.app, name="new")
-FILES.update(STAGES, ("adopt", "export", "new", "pages", "rehearse", "repro", "site"))
+FILES.update(STAGES, ("adopt", "export", "new", "pages", "rehearse", "release", "repro", "site"))
 find_in(ProfileModels())

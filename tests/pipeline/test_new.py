@@ -174,6 +174,10 @@ def test_an_entry_stands_behind_the_last_one_and_before_the_comment_of_the_next_
     ]
 
 
+def test_an_entry_is_not_glued_to_a_last_line_without_a_line_break() -> None:
+    assert with_entry("runs:\n  a: 1", ["runs", "z"], {"k": 2}) == f"runs:\n  a: 1\n  z:\n    {COMMENT}\n    k: 2\n"
+
+
 def test_a_comment_beside_an_empty_section_stays_and_a_section_in_braces_is_refused() -> None:
     assert f"none:  # Nothing yet.\n  z:\n    {COMMENT}\n    k: 1\nflow:" in with_entry(TEXT, ["none", "z"], {"k": 1})
     with pytest.raises(ConfigError, match=r"^params.yaml: flow: stands in braces; write one entry a line"):

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from pipeline import layout
+from pipeline.commands import new_from
+from pipeline.commands.new import add
 from pipeline.params.read import load_params, read_yaml
 from pipeline.records.systems import expander_of
 
@@ -166,6 +168,7 @@ def test_records_that_no_model_of_the_profile_reads_are_a_corpus_and_a_note(fold
         ("mydata/two.tsv -S options.moon=1", "corpora.two.options: unknown option 'moon'; allowed: columns, encoding"),
         ("mydata/two.tsv -S filters.moon=1", "corpora.two.filters: unknown key 'moon'; allowed: ascii_only"),
         ("mydata/two.tsv -S options=1", "corpora.two.options: no mapping; as in -S options.rhyme=AA"),
+        ("mydata/two.tsv -S reader=[moon]", "--reader: unknown reader '['moon']'; allowed: "),
         ("mydata/two.tsv --reader moon", "--reader: unknown reader 'moon'; allowed: "),
         ("mydata/two.tsv --parser moon", "corpora.two.parser: unknown reference 'moon'; allowed: "),
         ("guig_se --file mydata/two.tsv", "models: there is an entry guig_se; choose another name"),
@@ -180,6 +183,21 @@ def test_a_mistake_is_one_line_and_leaves_the_file_as_it_is(folder: Path, cli: C
     answer = cli(folder, "new", "corpus", *command.split())
     assert answer.status == 1 and answer.err.count("\n") == 1 and line in answer.err
     assert (folder / "params.yaml").read_bytes() == before
+
+
+def test_an_interruption_leaves_no_half_of_the_entries(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "mydata/two.tsv").write_text("a dog ran\ta dog was running\n" * 3, encoding="utf-8")
+    before, added = (folder / "params.yaml").read_bytes(), list[str]()
+
+    def interrupted(kind: str, *rest: Any) -> list[str]:
+        added.append(kind)
+        if kind == "model":
+            raise KeyboardInterrupt
+        return add(kind, *rest)
+
+    monkeypatch.setattr(new_from, "add", interrupted)
+    assert cli(folder, "new", "corpus", "mydata/two.tsv").status != 0
+    assert added == ["corpus", "dataset", "model"] and (folder / "params.yaml").read_bytes() == before
 
 
 def test_a_name_that_is_also_a_folder_s_is_a_name_where_a_reader_is_given(folder: Path, cli: Cli) -> None:

@@ -50,7 +50,7 @@ def test_a_reader_that_goes_away_is_no_error_of_what_only_prints() -> None:
 def test_a_stage_whose_reader_goes_away_has_not_succeeded(
     tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
     write(tmp_path, empty())
@@ -58,6 +58,10 @@ def test_a_stage_whose_reader_goes_away_has_not_succeeded(
     monkeypatch.setattr("espalier.cli.streams.reader_is_gone", lambda: True)
     answer = cli(tmp_path, "score", "x")
     assert answer.status == 1 and answer.err == "espalier: file system: Broken pipe; nothing half-written was kept\n"
+    for name in ("export", "release"):
+        monkeypatch.setattr(f"pipeline.commands.{name}.{name}", broken)
+        answer = cli(tmp_path, name, "x", *{"export": ["out"]}.get(name, []))
+        assert answer.status == 1 and "nothing half-written was kept" in answer.err
     monkeypatch.setattr("pipeline.commands.verify.verify", broken)
     assert cli(tmp_path, "verify").status == 0
 

@@ -5,6 +5,7 @@ import os
 import resource
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -25,6 +26,8 @@ KILLED: Final = -9
 #: Forks processes from one that has imported these modules: importing takes longer than most stages of a rehearsal.
 _FORKS: Final = multiprocessing.get_context("forkserver")
 _STAGES: Final = [f"pipeline.stages.{path.stem}" for path in sorted((ROOT / "pipeline/stages").glob("[a-z]*.py"))]
+#: Held while the server is started, for that changes the variables of all threads for a moment.
+_STARTING: Final = threading.Lock()
 
 
 def run_stage(
@@ -39,13 +42,13 @@ def run_stage(
         main: importable function that the process calls with the stage as its command line.
     """
     started = time.monotonic()
-    _start_server()
+    with _STARTING:
+        _start_server()
+        variables = {**os.environ, **environment}
     receiver, sender = _FORKS.Pipe(duplex=False)
     memory, code = 0, None
     with tempfile.NamedTemporaryFile() as said, receiver:
-        process = _FORKS.Process(
-            target=_in_process, args=(main, stage, folder, {**os.environ, **environment}, said.name, sender)
-        )
+        process = _FORKS.Process(target=_in_process, args=(main, stage, folder, variables, said.name, sender))
         process.start()
         sender.close()
         with suppress(EOFError):  # of a process that the system ended

@@ -62,13 +62,12 @@ def showpieces_of(items: Items, keys: Sequence[str]) -> Showpieces | None:
         scores = [at for at, column in enumerate(items.scores) if column.heading not in items.of_reference]
         scores = [at for at in scores if any(output.scores[at] is not None for output in written.values())]
         if scores:
-            best = dict[int, Piece]()  # by length
+            best = dict[int, int]()  # places by length
             for place in sorted(written, key=_sums_of_ranks(items, written, scores).__getitem__):
-                best.setdefault(
-                    _length(written[place].texts[0], language), _piece(items, place, written[place], language)
-                )
+                best.setdefault(_length(written[place].texts[0], language), place)
+            pieces = (_piece(items, place, written[place], language) for place in [*best.values()][:COUNT])
             headings = tuple(items.scores[at].heading for at in scores)
-            return Showpieces(title, language, headings, len(written), tuple(best.values())[:COUNT])
+            return Showpieces(title, language, headings, len(written), tuple(pieces))
     return None
 
 

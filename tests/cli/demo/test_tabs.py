@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from espalier.cli.demo.asking import command_line
-from espalier.cli.demo.tabs import CHECK, GRANULARITY, PARAPHRASE, POLISH, TABS, VERSE, Tab
+from espalier.cli.demo.tabs import CHECK, GRANULARITY, PARAPHRASE, POLISH, TABS, TEMPLATE, VERSE, Tab
 
 
 @pytest.mark.parametrize("tab", TABS, ids=lambda tab: tab.title)
@@ -27,6 +27,9 @@ def test_every_control_is_an_option_of_the_command(tab: Tab) -> None:
         (CHECK, "", {"text": "江上一灯明，/照我过长桥。", "format": "5,5。"}, "kept"),
         (VERSE, "verse", {"format": "3。", "n": 0}, '<p class="problem" role="alert">--n: 0 is too small'),
         (CHECK, "", {"text": "江。", "tune": "无此调"}, "problem"),
+        (CHECK, "", {"text": "", "format": "5,5。"}, 'role="alert">nothing is asked for; give text'),
+        (VERSE, "verse", {"format": "", "n": 1}, 'role="alert">nothing is asked for; give --format'),
+        (TEMPLATE, "", {"template": "", "n": 2}, 'role="alert">nothing is asked for; give --template'),
     ],
 )  # fmt: skip
 def test_a_tab_draws_an_answer_or_says_what_is_wrong(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import runpy
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
@@ -64,6 +67,22 @@ def test_a_stage_has_its_command_line_folder_and_environment_and_the_libraries(
     assert run(code).failure is None
     assert (tmp_path / "seen").read_text(encoding="utf-8") == "(['train', 'm'], '7', True, None)"
     assert capfd.readouterr() == ("", "")
+
+
+def test_stages_that_start_at_once_leave_the_search_path_as_it_was(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To start the server, its search path becomes a variable for a moment; no other thread may read it then."""
+    ensure_running = forkserver.ensure_running
+
+    def slowly() -> None:
+        time.sleep(0.05)
+        ensure_running()
+
+    monkeypatch.setattr(forkserver, "ensure_running", slowly)
+    monkeypatch.setenv("PYTHONPATH", "own")
+    code = "import os, sys; sys.exit(os.environ['PYTHONPATH'])"
+    with ThreadPoolExecutor(4) as pool:
+        assert [each.failure for each in pool.map(run, [code] * 4)] == ["own"] * 4
+    assert os.environ["PYTHONPATH"] == "own"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="memory is counted differently")

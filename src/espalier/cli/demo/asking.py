@@ -17,6 +17,7 @@ from espalier.cli.command import Command, flag_of
 from espalier.cli.models import Models, load_model, models
 from espalier.cli.requests import as_options
 from espalier.inference.writer import InferenceWarning
+from espalier.io.errors import ConfigError
 
 if TYPE_CHECKING:
     from espalier.frames.report import Report
@@ -105,7 +106,7 @@ def ask(kind: type[Command], values: Mapping[str, Any]) -> Answer:
     """
 
     def answered(command: Command) -> tuple[tuple[Any, ...], Any]:
-        requests = command.given()
+        requests = _requests(command)
         models().enter(command.values["profile"])
         with as_options(command.names):
             writer = command.open(requests)
@@ -124,7 +125,7 @@ def check(values: Mapping[str, Any]) -> tuple[Report, tuple[str, ...]]:
 
     def answered(command: Command) -> Report:
         assert isinstance(command, Check)
-        (request,) = command.given()
+        (request,) = _requests(command)
         models().enter(command.values["profile"])
         books = framed.books_of(command.values)
         with as_options(command.names):
@@ -132,6 +133,14 @@ def check(values: Mapping[str, Any]) -> tuple[Report, tuple[str, ...]]:
         return command.report(request, options, partial(framed.checked, books=books))
 
     return _noted(Check, values, answered)
+
+
+def _requests(command: Command) -> list[Any]:
+    """The request of a form. Raises a ConfigError if its fields are empty."""
+    if requests := command.given():
+        return requests
+    field = command.argument or flag_of(command.fields[0][0].name)
+    raise ConfigError("nothing is asked for", remedy=f"give {field}")
 
 
 def _noted(
