@@ -69,7 +69,7 @@ def batch_of(model: SAT, data: StructureData, indices: np.ndarray = ALL) -> Stru
 def logits(model: SAT, batch: StructureBatch) -> Tensor:
     """(batch, time, text size), the padding's included."""
     places = (batch.topic != PAD).sum(1, keepdim=True) + torch.arange(batch.target.shape[1])
-    found = model._logits(model._hidden(after_topic(batch)))
+    found = model._logits(model._hidden(after_topic(batch), batch.topic.shape[1]))
     return torch.stack([row[own] for row, own in zip(found, places, strict=True)])
 
 
@@ -249,9 +249,36 @@ def test_past_its_template_a_text_goes_on_with_the_symbol_of_the_end_mark(data: 
 
 
 def test_a_text_longer_than_the_positions_is_refused(data: StructureData) -> None:
-    model = build(positions=5)
-    with pytest.raises(ValueError, match="a text of 6 tokens for 5 positions"):
+    model = build(positions=2)
+    with pytest.raises(ValueError, match="a text of 6 tokens for 2 positions"):
         model(batch_of(model, data))
+
+
+def losses_of_rows(model: SAT, data: StructureData, rows: list[int], grain: int) -> Tensor:
+    batch = data.batch(np.array(rows), model.config.view, grain=grain)
+    with torch.no_grad():
+        return model.token_losses(batch).sum(1)
+
+
+@pytest.mark.parametrize("structure", ["attend", "add", "biased"])
+@pytest.mark.parametrize("topic", [False, True])
+def test_padding_needs_no_positions(data: StructureData, structure: str, topic: bool) -> None:
+    """The positions are as many as the longest row has, and a batch of it and of a longer topic is wider."""
+    view = build(topic=topic).config.view
+    model = build(structure=structure, topic=topic, positions=data.longest(view))
+    alone = torch.cat([losses_of_rows(model, data, [row], grain=1) for row in ALL])
+    assert torch.allclose(losses_of_rows(model, data, [*ALL], grain=4), alone, atol=1e-5)
+
+
+def test_a_row_may_fill_its_positions_beside_one_with_a_longer_topic(data: StructureData) -> None:
+    model = build(topic=True, positions=data.longest(build(topic=True).config.view))
+    batch = batch_of(model, data)
+    wanted, lengths, state = model.token_losses(batch), batch.real.sum(1), model.start(batch)
+    for time in range(int(lengths.max())):
+        scores, state = model.step(batch.inputs[:, time], state)
+        found = -scores.gather(1, batch.target[:, time : time + 1])[:, 0]
+        open_ = lengths > time
+        assert torch.allclose(found[open_], wanted[open_, time], atol=2e-5)
 
 
 # --- attention on the own symbol -------------------------------------------------------------------------------------

@@ -217,9 +217,17 @@ def test_a_shape_that_cannot_be_is_refused(changes: dict[str, Any], message: str
 
 
 def test_a_text_beyond_the_positions_is_refused(build: Build, data: VerseData) -> None:
-    model = build(positions=5)
-    with pytest.raises(ValueError, match="for 5 positions"):
-        model(batch_of(model, data))
+    model, batch = build(positions=5), data.batch(ALL, build().config.view, grain=32)
+    with pytest.raises(ValueError, match="a text of 32 tokens for 5 positions"):
+        model(batch)
+
+
+def test_padding_needs_no_positions(build: Build, data: VerseData) -> None:
+    """The positions are as many as the longest row has, and a training batch of it is wider."""
+    model = build(positions=data.longest(build().config.view))
+    padded = data.batch(ALL, model.config.view, grain=model.config.positions + 1)
+    alone = [losses(model, data.batch(np.array([row]), model.config.view)).sum() for row in ALL]
+    assert torch.allclose(losses(model, padded).sum(1), torch.stack(alone), atol=1e-5)
 
 
 def test_the_defaults_are_the_paper_s() -> None:

@@ -13,14 +13,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.datasets.structure.data import StructureBatch
+from espalier.datasets.structure.data import StructureBatch, StructureData
 from espalier.datasets.structure.vocabulary import StructureVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import STD, initialise
 from espalier.layers.linear import linear
-from espalier.layers.positions import sinusoids
+from espalier.layers.positions import learned, sinusoids
 from espalier.layers.readout import readout_loss
 from espalier.layers.shared_memory import KeyValues, Past, memory_rows, select_all, select_pasts
 from espalier.models.contract import Loss, scattered
@@ -88,35 +88,34 @@ class SAT(nn.Module):
 
     def forward(self, batch: StructureBatch, smoothing: float = 0.0) -> Loss:
         """The negative of equation 3, summed over the batch's targets, with label smoothing."""
-        batch = after_topic(batch)
+        topic, batch = batch.topic.shape[1], after_topic(batch)
         real = batch.real
-        x = self.final_norm(batch.unpadded(self._hidden(batch)))  # only places that have a target
+        x = self.final_norm(batch.unpadded(self._hidden(batch, topic)))  # only places that have a target
         return Loss(readout_loss(x, *self._output(), batch.unpadded(batch.target), smoothing), real.sum())
 
     def token_losses(self, batch: StructureBatch) -> Tensor:
         """(batch, time) nats of each target, 0 at padding."""
         whole, real = after_topic(batch), batch.real
-        logits = self._logits(whole.unpadded(self._hidden(whole)))
+        logits = self._logits(whole.unpadded(self._hidden(whole, batch.topic.shape[1])))
         losses = F.cross_entropy(logits.float(), batch.unpadded(batch.target), reduction="none")
         return scattered(losses, real)
 
     def start(self, batch: StructureBatch) -> SATState:
         """The state before the first token, with keys and values of the encoded structures and of the topic."""
-        topic = batch.topic
+        topic, length = batch.topic, batch.topic.shape[1]
         batch = after_topic(batch)
         symbols = self._symbols(batch)
-        memory, mask = self._memory(batch, symbols)
+        memory, mask = self._memory(batch, symbols, length)
         known = [
             block.structure_attention.project_memory(memory)
             for block in self._blocks
             if block.structure_attention is not None and memory is not None
         ]
-        length = topic.shape[1]
         past = [
             block.attention.empty(len(batch), length + 32, symbols) for block in self._blocks
         ]  # grows with the text
         if length:
-            x = self._embedded(batch.inputs[:, :length], symbols[:, :length])
+            x = self._embedded(batch.inputs[:, :length], symbols[:, :length], length)
             places = torch.arange(length, device=x.device)[None]
             for block, own in zip(self._blocks, past, strict=True):
                 x = block.begin(x, own, memory, mask, places)
@@ -126,11 +125,12 @@ class SAT(nn.Module):
     def step(self, tokens: Tensor, state: SATState) -> tuple[Tensor, SATState]:
         """Read `tokens`, (batch,); return log-probabilities of the next, (batch, text size)."""
         length = state.topic.shape[1]
-        if length + state.time >= self.config.positions:
+        if state.time >= self.config.positions:
             raise ValueError(f"a text longer than the {self.config.positions} positions of this model")
         # Past its template a text goes on with the symbol of the template's end mark.
         places = (state.first + state.time).minimum(state.last)
-        given = self.positions.weight[state.first + state.time]
+        # A row beyond the last position has ended: it waits for those of shorter topics.
+        given = self.positions.weight[(state.first + state.time).clamp(max=self.config.positions - 1)]
         if self.config.structure == "add":
             given = given + state.symbols[torch.arange(len(places), device=tokens.device), places]
         x = self.table(tokens)
@@ -152,7 +152,7 @@ class SAT(nn.Module):
         A head with uniform attention gives 1 / (length of the template). Without an encoder the shape is (batch, 0,
         heads).
         """
-        batch = after_topic(batch)
+        topic, batch = batch.topic.shape[1], after_topic(batch)
         real, found = batch.real, []
 
         def keep(attention: Attention, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -162,7 +162,7 @@ class SAT(nn.Module):
         attentions = [block.structure_attention for block in self._blocks if block.structure_attention is not None]
         hooks = [each.register_forward_pre_hook(keep, with_kwargs=True) for each in attentions]
         try:
-            self._hidden(batch)
+            self._hidden(batch, topic)
         finally:
             for hook in hooks:
                 hook.remove()
@@ -175,22 +175,19 @@ class SAT(nn.Module):
     def _blocks(self) -> list[DecoderBlock]:
         return list(self.decoder)  # type: ignore[arg-type]
 
-    def _hidden(self, batch: StructureBatch) -> Tensor:
-        """F_Nd, (batch, time, width), for a batch whose rows include topics."""
-        time = batch.inputs.shape[1]
-        if time > self.config.positions:
-            raise ValueError(f"a text of {time} tokens for {self.config.positions} positions")
+    def _hidden(self, batch: StructureBatch, topic: int) -> Tensor:
+        """F_Nd, (batch, time, width), for a batch whose rows include topics of at most `topic` words."""
         symbols = self._symbols(batch)
-        memory, mask = self._memory(batch, symbols)
-        x = self._embedded(batch.inputs, symbols)
-        places = torch.arange(time, device=x.device)[None]
+        memory, mask = self._memory(batch, symbols, topic)
+        x = self._embedded(batch.inputs, symbols, topic)
+        places = torch.arange(x.shape[1], device=x.device)[None]
         for block in self._blocks:
             x = block(x, memory, mask, places)
         return x
 
-    def _embedded(self, inputs: Tensor, symbols: Tensor) -> Tensor:
+    def _embedded(self, inputs: Tensor, symbols: Tensor, topic: int) -> Tensor:
         """F_0 (equation 12), (batch, time, width)."""
-        x = self.table(inputs) + self.positions.weight[: inputs.shape[1]]
+        x = self.table(inputs) + learned(self.positions.weight, inputs.shape[1], topic + StructureData.GRAIN - 1)
         return self._drop(x + symbols if self.config.structure == "add" else x)
 
     def _symbols(self, batch: StructureBatch) -> Tensor:
@@ -200,13 +197,13 @@ class SAT(nn.Module):
             found = found + table(batch.structures[name])
         return found
 
-    def _memory(self, batch: StructureBatch, symbols: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    def _memory(self, batch: StructureBatch, symbols: Tensor, topic: int) -> tuple[Tensor | None, Tensor | None]:
         """H_Ne (equations 7-11), and the bias that hides padding."""
         if not self.config.attends:
             return None, None
         mask = padding_bias(batch.inputs != PAD)
         positions = self.structure_positions or self.positions
-        x = self._drop(symbols + positions.weight[: symbols.shape[1]])
+        x = self._drop(symbols + learned(positions.weight, symbols.shape[1], topic + StructureData.GRAIN - 1))
         for block in self.encoder:
             x = block(x, mask)
         return self.encoder_norm(x), mask

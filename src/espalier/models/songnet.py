@@ -16,13 +16,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.datasets.verse.data import VerseBatch
+from espalier.datasets.verse.data import VerseBatch, VerseData
 from espalier.datasets.verse.vocabulary import VerseVocabulary
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import initialise
 from espalier.layers.linear import linear
+from espalier.layers.positions import learned
 from espalier.layers.readout import readout_loss
 from espalier.layers.recurrent import Hidden, RecurrentLayer
 from espalier.layers.residual import FeedForward, Residual
@@ -186,11 +187,10 @@ class SongNet(nn.Module):
 
     def _hidden(self, batch: VerseBatch) -> Tensor:
         """H^L, (batch, time, width)."""
-        if batch.inputs.shape[1] > self.config.positions:
-            raise ValueError(f"a text of {batch.inputs.shape[1]} tokens for {self.config.positions} positions")
         symbols = self._symbols(batch)
         memory, bias = self._memory(batch, symbols)
-        x = self.table(batch.inputs) + symbols + self.positions.weight[: batch.inputs.shape[1]]  # equation 6
+        positions = learned(self.positions.weight, batch.inputs.shape[1], VerseData.GRAIN - 1)
+        x = self.table(batch.inputs) + symbols + positions  # equation 6
         x = self._drop(self.embedding_norm(x))
         for layer in self.layers:
             x = layer(x, memory, bias)
