@@ -17,13 +17,7 @@ import espalier
 from espalier.io import yaml_files
 from espalier.io.errors import ArtifactError
 from espalier.training import checkpoints
-from espalier.training.checkpoints import (
-    Checkpoint,
-    load_checkpoint,
-    optimizer_tensors,
-    restore_optimizer,
-    save_checkpoint,
-)
+from espalier.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer
 
@@ -97,6 +91,19 @@ def test_a_manifest_without_weights_falls_back(tmp_path: Path) -> None:
     assert found is not None and found.state["step"] == 1
 
 
+def test_after_a_fallback_the_good_ones_are_kept_and_the_damaged_deleted(tmp_path: Path) -> None:
+    saved(tmp_path, 800, 900)
+    (tmp_path / "step-000000900.safetensors").write_bytes(b"")
+    saved(tmp_path, 850)
+    assert sorted(path.stem for path in tmp_path.glob("*.json")) == ["step-000000800", "step-000000850"]
+    (tmp_path / "step-000000850.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "step-000000800.json").write_text("{}", encoding="utf-8")
+    saved(tmp_path, 50)  # all were damaged, so training began anew
+    found = load_checkpoint(tmp_path)
+    assert found is not None and found.state["step"] == 50
+    assert {path.stem for path in tmp_path.iterdir()} == {"step-000000050"}
+
+
 def test_with_both_damaged_there_is_none(tmp_path: Path) -> None:
     saved(tmp_path, 1, 2)
     for path in tmp_path.glob("*.safetensors"):
@@ -138,12 +145,12 @@ def test_an_optimizer_comes_back_with_all_of_its_moments(name: str) -> None:
     model, optimizer = made()
     step(model, optimizer)
     other, restored = made()
-    restore_optimizer(restored, {name: value.clone() for name, value in optimizer_tensors(optimizer).items()})
+    restored.restore({name: value.clone() for name, value in optimizer.tensors().items()})
     other.load_state_dict(model.state_dict())
     step(model, optimizer)
     step(other, restored)
     assert torch.equal(model.weight, other.weight)
-    assert len(optimizer_tensors(optimizer)) == 6  # step and two moments, of the weight and of the bias
+    assert len(optimizer.tensors()) == 6  # step and two moments, of the weight and of the bias
 
 
 def test_nothing_in_the_project_runs_code_that_it_reads() -> None:

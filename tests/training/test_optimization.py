@@ -169,8 +169,8 @@ def test_weights_are_those_of_torch_optim_to_the_bit(optimizer: str) -> None:
     own = Optimizer(models[0], settings)
     for step in range(6):
         if step == 3:
-            saved, own = own.state_dict(), Optimizer(models[0], settings)
-            own.load_state_dict(saved)
+            saved, own = own.tensors(), Optimizer(models[0], settings)
+            own.restore(saved)
         x = torch.randn(5, 4)
         for model, each in zip(models, (own, reference), strict=True):
             for group in each.param_groups:

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from espalier.io.files import atomic_file, write_json
 from espalier.io.hashing import file_sha256
-from espalier.training.optimization import Optimizer
 
 #: The number of checkpoints that are kept; the older is used if the newest is damaged.
 MAX_CHECKPOINTS = 2
@@ -31,7 +30,9 @@ class Checkpoint:
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint for its step, and delete all but the newest `MAX_CHECKPOINTS`.
+    """Write a checkpoint for its step, and delete all but this one and the `MAX_CHECKPOINTS` - 1 before it.
+
+    Those of later steps are damaged ones, as training goes on from the last that is not.
 
     Raises:
         ArtifactError: the files cannot be written.
@@ -44,7 +45,9 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         except SafetensorError as error:  # raised if the disk is full
             raise OSError(str(error)) from error
     write_json(folder / f"{stem}.json", {"sha256": file_sha256(weights), "state": checkpoint.state})
-    for manifest in sorted(folder.glob("step-*.json"))[:-MAX_CHECKPOINTS]:
+    manifests = {*folder.glob("step-*.json")}
+    kept = sorted(manifest for manifest in manifests if manifest.stem <= stem)[-MAX_CHECKPOINTS:]
+    for manifest in manifests - {*kept}:
         manifest.unlink(missing_ok=True)
         manifest.with_suffix(".safetensors").unlink(missing_ok=True)
 
@@ -61,22 +64,3 @@ def load_checkpoint(folder: Path) -> Checkpoint | None:
         except (OSError, ValueError, KeyError, TypeError) as error:
             warnings.warn(f"{manifest.stem} is damaged ({error}); falling back to the one before", stacklevel=2)
     return None
-
-
-def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
-    """An optimizer's steps and moments as named tensors."""
-    return {
-        f"optimizer.{index}.{name}": value
-        for index, values in optimizer.state_dict()["state"].items()
-        for name, value in values.items()
-    }
-
-
-def restore_optimizer(optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Restore the tensors of `optimizer_tensors`."""
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        if name.startswith("optimizer."):
-            _, index, key = name.split(".", 2)
-            state.setdefault(int(index), {})[key] = value
-    optimizer.load_state_dict({"state": state})

@@ -20,13 +20,7 @@ from espalier.datasets.batch import Batch, IntArray, batch_plan, length_batches
 from espalier.datasets.part import Part, computing
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.training.ahead import AHEAD, made_ahead
-from espalier.training.checkpoints import (
-    Checkpoint,
-    load_checkpoint,
-    optimizer_tensors,
-    restore_optimizer,
-    save_checkpoint,
-)
+from espalier.training.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from espalier.training.compiled import Losses, compiled, is_recurrent
 from espalier.training.config import TrainingConfig
 from espalier.training.optimization import Optimizer, precision_of, rate_at
@@ -284,7 +278,8 @@ def _save(
 ) -> None:
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"best.{name}": value for name, value in best.items()}
-    tensors |= optimizer_tensors(optimizer) | {"running": running, "random.cpu": torch.get_rng_state()}
+    tensors |= {f"optimizer.{name}": value for name, value in optimizer.tensors().items()}
+    tensors |= {"running": running, "random.cpu": torch.get_rng_state()}
     if running.is_cuda:
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     save_checkpoint(scratch, Checkpoint(tensors, asdict(progress)))
@@ -305,7 +300,7 @@ def _resume(
         return {name.removeprefix(prefix): v for name, v in checkpoint.tensors.items() if name.startswith(prefix)}
 
     model.load_state_dict(part("model."))
-    restore_optimizer(optimizer, checkpoint.tensors)
+    optimizer.restore(part("optimizer."))
     torch.set_rng_state(checkpoint.tensors["random.cpu"])
     if "random.cuda" in checkpoint.tensors and device.type == "cuda":
         torch.cuda.set_rng_state(checkpoint.tensors["random.cuda"])

@@ -1,5 +1,6 @@
 """Optimizers and learning-rate schedules."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -59,16 +60,20 @@ class Optimizer:
         for parameter in self._parameters:
             parameter.grad = None
 
-    def state_dict(self) -> dict[str, Any]:
-        """The state as in torch.optim: "state" (step and moments of each parameter by index) and "param_groups"."""
-        states = {i: self._state[parameter] for i, parameter in enumerate(self._parameters) if parameter in self._state}
-        return {"state": states, "param_groups": self.param_groups}
+    def tensors(self) -> dict[str, Tensor]:
+        """The step and the moments of each parameter, under names as in torch.optim: "0.exp_avg"."""
+        return {
+            f"{index}.{name}": value
+            for index, parameter in enumerate(self._parameters)
+            for name, value in self._state.get(parameter, {}).items()
+        }
 
-    def load_state_dict(self, values: dict[str, Any]) -> None:
-        """Restore the "state" of `state_dict`."""
-        for index, state in values["state"].items():
-            parameter = self._parameters[index]
-            self._state[parameter] = {name: value.to(parameter.device) for name, value in state.items()}
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Restore what `tensors` gave."""
+        for key, value in tensors.items():
+            index, name = key.split(".", 1)
+            parameter = self._parameters[int(index)]
+            self._state.setdefault(parameter, {})[name] = value.to(parameter.device)
 
     @property
     def _names(self) -> tuple[str, str, str]:
