@@ -126,6 +126,23 @@ def test_a_parser_s_model_from_a_path_comes_along(
     assert espalier.load(tmp_path / "out", device="cpu").paraphrase([TEXT], templates=1)
 
 
+def test_a_parser_s_files_are_not_taken_for_a_model_s(
+    guided: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model of LTP, or of benepar, is a folder with a config.json, as a model of the Hugging Face Hub is."""
+    monkeypatch.setitem(BACKENDS, "words", Backend("tiny_models:load_words"))
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "config.json").write_text("{}", encoding="utf-8")
+    file = guided.parent / "parsers/spaces/parser.json"
+    value = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**value, "model": str(own)}), encoding="utf-8")
+    for hub in (False, True):
+        export_system(guided / "writer", tmp_path / f"out{hub}", bfloat16=True, hub=hub)
+        assert list((tmp_path / f"out{hub}/parsers").rglob("config.json"))
+        assert espalier.load(tmp_path / f"out{hub}", device="cpu").paraphrase([TEXT], templates=1)
+
+
 def test_all_seeds_are_exported(models: Path, tmp_path: Path) -> None:
     export_system(models / "verse", tmp_path / "out")
     for seed in (3, 11):

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_models import SAT, build, structure_vocabulary
 
 import espalier
+from espalier.datasets.structure.encode import StructureSettings
+from espalier.inference.folder import save_system
 from espalier.inference.requests import SampleRequest
 from espalier.inference.system import System
 from espalier.inference.writer import InferenceWarning
@@ -40,6 +43,18 @@ def test_a_beam_finds_the_most_probable_text_that_enumeration_finds(gpt2: System
     nats = [each.nll for each in gpt2.likelihood(records)]
     if best.text:
         assert int(np.argmin(nats)) == 0 or nats[0] == pytest.approx(min(nats), abs=1e-4)
+
+
+def test_a_prompt_longer_than_the_positions_of_the_model_is_named(tmp_path: Path) -> None:
+    """A dataset may allow longer texts than its longest, and a model needs positions for that one alone."""
+    network = {**SAT, "structures": [], "topic": False, "positions": 8}
+    folder = build(tmp_path / "few", "sat", network, structure_vocabulary("en"))
+    save_system(folder, StructureSettings(structures=("pos",), max_length=12, topics=0).model_dump(mode="json"))
+    few = espalier.load(folder, device="cpu")
+    [found] = few.sample(["a " * 7])
+    assert found.text.startswith("a a a a a a a")
+    with pytest.raises(DataError, match=r"prompts\[0\]: 8 tokens; fewer than 8"):
+        few.sample(["a " * 8])
 
 
 def test_a_prompt_that_cannot_be_read_is_named(gpt2: System) -> None:

@@ -192,6 +192,10 @@ def test_likelihood_is_that_of_the_model_s_loss(verse: System) -> None:
     [
         ({"target": "灯。"}, "records[0]: no author, tune, rhyme"),
         (
+            {"target": "灯。", "author": "", "tune": "", "rhyme": "A", "language": "xx"},
+            "records[0]: its language is 'xx'; the model reads 'zh'",
+        ),
+        (
             {"target": "灯。", "author": "", "tune": "", "rhyme": "A", "moon": ""},
             "records[0]: unknown field moon; known",
         ),

@@ -87,8 +87,8 @@ class Tagger:
 
 
 def load_words(model: str | Path | None = None) -> Words:
-    """A parser backend: `Words`. A model, if it needs one, is a file."""
-    if model is not None and not Path(model).is_file():
+    """A parser backend: `Words`. A model, if it needs one, is a file or a folder."""
+    if model is not None and not Path(model).exists():
         raise FileNotFoundError(model)
     return Words()
 

@@ -72,6 +72,15 @@ def test_a_class_is_refused_for_a_method_that_is_missing_or_takes_other_argument
             check_class(type("Toy", (nn.Module,), {**body, **changed}), "toy")
 
 
+class Rows:
+    """A batch of the rows of `Constant`."""
+
+    real = torch.ones(2, 3, dtype=torch.bool)
+
+    def __len__(self) -> int:
+        return len(self.real)
+
+
 class Constant(nn.Module):
     """Two rows of three places; each word of four is as probable as any."""
 
@@ -94,15 +103,17 @@ class Constant(nn.Module):
         ("forward", torch.ones(2), r"forward returns Tensor of shape \(2,\), where the contract says Loss"),
         ("forward", Loss(torch.ones(2), torch.tensor(6)), "forward returns Loss, where"),
         ("token_losses", torch.ones(6), r"token_losses returns Tensor of shape \(6,\), where"),
+        ("token_losses", torch.ones(2, 1), r"token_losses returns Tensor of shape \(2, 1\), .* here of shape \(2, 3\)"),
         ("start", 3, "start returns int without select, where"),
         ("step", torch.zeros(2, 4), r"step returns Tensor of shape \(2, 4\), where"),
+        ("step", (torch.full((3, 4), -9.0), None), "step returns scores of 3 rows, where .* here of 2 rows"),
         ("step", (torch.zeros(2, 4), None), "step returns scores whose exponentials sum to more than 1, where"),
     ],
 )
 def test_what_a_model_returns_against_the_contract_is_named(
     monkeypatch: pytest.MonkeyPatch, method: str, returned: Any, told: str
 ) -> None:
-    model, batch = Constant(), [0, 1]
+    model, batch = Constant(), Rows()
     check_outputs(model, batch, "toy")
     if method == "token_losses":
         monkeypatch.setattr(Constant, "forward", lambda *_: Loss(torch.tensor(6.0), torch.tensor(6)))
@@ -115,7 +126,7 @@ def test_the_check_of_outputs_draws_nothing_and_leaves_the_mode_as_it_was() -> N
     model = Constant()
     before = torch.get_rng_state()
     model.forward = lambda batch: Loss(torch.full((2, 3), math.log(4)).sum() + 0 * torch.rand(()), torch.tensor(6))  # type: ignore[method-assign]
-    check_outputs(model.train(), [0, 1], "toy")
+    check_outputs(model.train(), Rows(), "toy")
     assert model.training and torch.equal(torch.get_rng_state(), before)
 
 

@@ -10,7 +10,7 @@ from espalier.inference.released import BOOKS
 from espalier.io.calls import checked_call
 from espalier.io.errors import ArtifactError
 from espalier.io.files import atomic_folder, read_json, write_json
-from espalier.models.serialization import HUB_SHAPE, SHAPE, load_model, save_model, weights_files, weights_of
+from espalier.models.serialization import HUB_SHAPE, load_model, save_model, shape_of, weights_files, weights_of
 from espalier.syntax.parsers.registry import export_parser
 from espalier.verse.ci_books import pack_books
 
@@ -48,8 +48,8 @@ def export_system(
         raise ArtifactError("lies in the model's own folder", where=out, remedy="name another")
     with atomic_folder(out) as part:
         _copy(folder, part, part, added or Added())
-        for shape in sorted(file for name in (SHAPE, HUB_SHAPE) for file in part.rglob(name)):
-            _rewrite(shape, bfloat16=bfloat16, hub=hub)
+        for system in sorted(part.rglob(SYSTEM)):  # beside each model; parsers have files like those of models
+            _rewrite(shape_of(system.parent), bfloat16=bfloat16, hub=hub)
         if card:
             (part / CARD).write_text(card, encoding="utf-8")
         write_checksums(part)

@@ -106,7 +106,7 @@ def _record(
     if isinstance(value, Record):
         if not isinstance(value, kind):
             raise DataError(f"a {type(value).__name__}", file=name, remedy=f"the model reads a {kind.__name__}")
-        return replace(value, id=name)
+        return _readable(replace(value, id=name), system)
     given: dict[str, Any] = {"origin": "given", "language": system.language, **value, "id": name}
     known = {field.name: field.default is MISSING for field in fields(kind)}
     if lacking := [field for field, needed in known.items() if needed and field not in given]:
@@ -115,7 +115,14 @@ def _record(
         raise DataError(f"unknown field {', '.join(unknown)}", file=name, remedy=f"known: {', '.join(known)}")
     if wrong := [field for field, text in given.items() if not isinstance(text, str)]:
         raise DataError(f"{wrong[0]} is no text", file=name, remedy="give it as text")
-    return kind(**given)
+    return _readable(kind(**given), system)
+
+
+def _readable(record: Record, system: LoadedModel[Any, Any, Any]) -> Record:
+    if record.language != system.language:
+        what = f"its language is {record.language!r}"
+        raise DataError(what, file=record.id, remedy=f"the model reads {system.language!r}")
+    return record
 
 
 def _parsed(records: Sequence[Record], system: LoadedModel[Any, Any, Any]) -> list[Record]:
