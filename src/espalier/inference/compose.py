@@ -17,7 +17,7 @@ from espalier.inference.requests import ComposeOptions, TemplateRequest
 from espalier.inference.results import Composition
 from espalier.inference.sampling import SamplingWriter
 from espalier.inference.texts import require_text, with_ascii_marks, with_known_marks
-from espalier.inference.writer import attempt, note_unknown, parted
+from espalier.inference.writer import attempt, attempt_with, note_unknown
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.parse import UNKNOWN as UNKNOWN_WORD
 from espalier.syntax.parse import Parse
@@ -77,27 +77,24 @@ class ComposeWriter(ComposeOptions, SamplingWriter[TemplateRequest, ComposeJob, 
     def read(self, requests: Sequence[TemplateRequest]) -> list[ComposeJob | EspalierError]:
         """Templates as structures for which the model has symbols and positions."""
 
-        def readable(request: TemplateRequest) -> TemplateRequest:
+        def readable(row: int, request: TemplateRequest) -> tuple[int, TemplateRequest]:
             given = self._given(request)
             text = request.template or (request.prompt if given else "")
             if text or not given:
                 require_text(text, self.system.language, request.name)
                 self._require_script(text, request.name)
-            return request
+            return row, request
 
-        rows = attempt(requests, readable)
-        texts = [each for each in parted(rows)[0] if each.template]
-        sentences = [self._written(each.template, each.name) for each in texts]
-        parses = iter(self.system.parse(sentences, [each.name for each in texts]))
-        parsed = [
-            row if isinstance(row, EspalierError) else (place, row, next(parses) if row.template else None)
-            for place, row in enumerate(rows)
-        ]
-        return attempt(parsed, lambda row: self._job(*row))
+        def parses(rows: Sequence[tuple[int, TemplateRequest]]) -> list[Parse | EspalierError | None]:
+            texts = [each for _, each in rows if each.template]
+            sentences = [self._written(each.template, each.name) for each in texts]
+            found = iter(self.system.parse(sentences, [each.name for each in texts]))
+            return [next(found) if each.template else None for _, each in rows]
 
-    def _job(self, row: int, request: TemplateRequest, parse: Parse | EspalierError | None) -> ComposeJob:
-        if isinstance(parse, EspalierError):
-            raise parse
+        rows = attempt(list(enumerate(requests)), lambda each: readable(*each))
+        return attempt_with(rows, parses, lambda row, parse: self._job(*row, parse))
+
+    def _job(self, row: int, request: TemplateRequest, parse: Parse | None) -> ComposeJob:
         name, given = request.name, self._given(request)
         prompt = self._written(request.prompt, f"{name}, prompt")
         symbols = given_symbols(given, name)

@@ -22,9 +22,9 @@ from espalier.inference.writer import (
     InferenceWarning,
     Writer,
     attempt,
+    attempt_with,
     batches,
     note_unknown,
-    parted,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.io.hashing import seed_from
@@ -126,10 +126,11 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
     def read(self, requests: Sequence[Post]) -> list[ReplyJob | EspalierError]:
         """Posts in words. Traditional characters are converted to Simplified ones."""
         rows = attempt(requests, lambda post: (post, self._simplified(post)))
-        readable, _ = parted(rows)
-        parses = iter(self.system.parse([text for _, text in readable], [post.name for post, _ in readable]))
-        parsed = [row if isinstance(row, EspalierError) else (row[0], next(parses)) for row in rows]
-        return attempt(parsed, lambda row: self._job(*row))
+
+        def parses(readable: Sequence[tuple[Post, str]]) -> list[Parse | EspalierError]:
+            return self.system.parse([text for _, text in readable], [post.name for post, _ in readable])
+
+        return attempt_with(rows, parses, lambda row, parse: self._job(row[0], parse))
 
     def _simplified(self, post: Post) -> str:
         require_text(post.text, self.system.language, post.name)
@@ -142,10 +143,8 @@ class ReplyWriter(ReplyOptions, Writer[Post, ReplyJob, Reply]):
             warnings.warn(what, InferenceWarning, stacklevel=2)
         return text
 
-    def _job(self, post: Post, parse: Parse | EspalierError) -> ReplyJob:
+    def _job(self, post: Post, parse: Parse) -> ReplyJob:
         """Make a job. Raises a DataError if a post is too long or has no word that the model knows."""
-        if isinstance(parse, EspalierError):
-            raise parse
         vocabulary, words, room = self.system.vocabulary, list(parse.words), self.system.positions - 1
         if vocabulary.language == "zh":
             words = [part for word in words for part in known_parts(word, vocabulary)]

@@ -22,9 +22,9 @@ from espalier.inference.writer import (
     Writer,
     argument,
     attempt,
+    attempt_with,
     batches,
     note_unknown,
-    parted,
 )
 from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.syntax.constituency import read_tree, write_tree
@@ -99,10 +99,11 @@ class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
             return request, shared if request.template is None else (self.own_template(request),)
 
         rows = attempt(requests, templates_of)
-        readable, _ = parted(rows)
-        parses = iter(self.parses([(request.name, request.text) for request, _ in readable]))
-        parsed = [row if isinstance(row, EspalierError) else (*row, next(parses)) for row in rows]
-        return attempt(parsed, lambda row: self._job(*row))
+
+        def parses(readable: Sequence[tuple[PairRequest, tuple[str, ...]]]) -> list[Parse | EspalierError]:
+            return self.parses([(request.name, request.text) for request, _ in readable])
+
+        return attempt_with(rows, parses, lambda row, parse: self._job(*row, parse))
 
     def shared_templates(self) -> tuple[str, ...]:
         """The templates for texts without their own.
@@ -151,9 +152,7 @@ class PairWriter(ExpandOptions, Writer[PairRequest, PairJob, Result]):
             raise ConfigError(what, remedy="name one that does")
         return parses
 
-    def _job(self, request: PairRequest, templates: tuple[str, ...], parse: Parse | EspalierError) -> PairJob:
-        if isinstance(parse, EspalierError):
-            raise parse
+    def _job(self, request: PairRequest, templates: tuple[str, ...], parse: Parse) -> PairJob:
         tree = cut(read_tree(parse.tree, words=False), self.symbols.depth)
         if unknown := sorted({*linearize(tree)[0]} - {*self.symbols.labels}):
             what = f"its parse has labels that the models do not know: {', '.join(unknown)}"

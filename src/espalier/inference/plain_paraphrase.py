@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,12 +26,13 @@ from espalier.inference.paraphrase import ParaphraseWriter, print_words
 from espalier.inference.requests import GranularityOptions, PairRequest, PlainParaphraseOptions
 from espalier.inference.results import Paraphrase, TextGranularity
 from espalier.inference.texts import with_ascii_marks
-from espalier.inference.writer import ArgumentError, Result, Writer, attempt, batches, parted
+from espalier.inference.writer import ArgumentError, Result, Writer, attempt, attempt_with, batches
 from espalier.io.errors import ConfigError, EspalierError
 from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_search import search
 
 if TYPE_CHECKING:
+    from espalier.datasets.pairs.data import PairBatch
     from espalier.decoding.beam import Hypothesis
     from espalier.inference.pairs import PairSystem
 
@@ -61,13 +63,13 @@ class PlainWriter(GranularityOptions, Writer[PairRequest, Pair, Result]):
         """Each text as a pair without a target."""
         return read_texts(self.system, requests)
 
-    def best(self, texts: Sequence[Pair]) -> list[list[Hypothesis]]:
-        """The best sequences of word pieces for each text."""
+    def best(self, texts: Sequence[Pair]) -> tuple[PairBatch, list[list[Hypothesis]]]:
+        """The texts as a batch, and the best sequences of word pieces for each."""
         system, length = self.system, max_length(self.system)
         batch = encoded_pairs(texts, system, length).batch(np.arange(len(texts)), system.view).to(system.device)
         most = max_ids(system, length)
         decoder = PairDecoder(max_ids=most, min_ids=1, **self.shared(PairDecoder))
-        return search(system.model, batch, decoder, system.view)
+        return batch, search(system.model, batch, decoder, system.view)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class PlainParaphraseWriter(PlainParaphraseOptions, PlainWriter[Paraphrase]):
     def write(self, jobs: Sequence[Pair]) -> Iterator[tuple[PairRequest, Paraphrase]]:
         """The `n` best paraphrases of each text."""
         for part in batches(jobs, self.beam):
-            for job, hypotheses in zip(part, self.best(part), strict=True):
+            for job, hypotheses in zip(part, self.best(part)[1], strict=True):
                 request = PairRequest(job.source, name=job.id)
                 for text, log_probability in distinct_texts(hypotheses, self.system, self.n):
                     words = tuple(text.split())
@@ -95,22 +97,16 @@ def read_texts(system: PairSystem, requests: Sequence[PairRequest]) -> list[Pair
         require_readable(request.text, system, length, request.name)
         return replace(request, text=with_ascii_marks(request.text, system.language, request.name))
 
-    rows = attempt(requests, readable)
-    words = iter(_words(system, parted(rows)[0]))
-
-    def pair(request: PairRequest) -> Pair:
-        found = next(words)
-        if isinstance(found, EspalierError):
-            raise found
+    def pair(request: PairRequest, words: str) -> Pair:
         made = Pair(
             id=request.name, origin="given", language=system.language,
-            source=request.text, source_words=found, target=request.text, target_words=found,
+            source=request.text, source_words=words, target=request.text, target_words=words,
         )  # fmt: skip
         encoded_pairs([made], system, length, warn=True)  # raises where the text is too long
         note_unknown_words(made, system, length)
         return made
 
-    return attempt(rows, pair)
+    return attempt_with(attempt(requests, readable), partial(_words, system), pair)
 
 
 def _words(system: PairSystem, requests: Sequence[PairRequest]) -> list[str | EspalierError]:
@@ -132,9 +128,7 @@ class GranularityWriter(PlainWriter[TextGranularity]):
 
     def _results(self, jobs: Sequence[Pair]) -> Iterator[TextGranularity]:
         system = self.system
-        found = self.best(jobs)
-        data = encoded_pairs(jobs, system, max_length(system))
-        batch = data.batch(np.arange(len(jobs)), system.view).to(system.device)
+        batch, found = self.best(jobs)
         levels = granularities(system.model, batch, [row[0].tokens if row else () for row in found])
         for job, row, own in zip(jobs, found, levels, strict=True):
             text = distinct_texts(row, system, 1)[0][0] if row else ""

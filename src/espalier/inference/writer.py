@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+F = TypeVar("F")
 R = TypeVar("R")
 Request = TypeVar("Request")
 Job = TypeVar("Job")
@@ -113,6 +114,23 @@ class Writer(ABC, Generic[Request, Job, Result]):
 def attempt(rows: Iterable[T | EspalierError], function: Callable[[T], R]) -> list[R | EspalierError]:
     """Apply `function` to each row. A row that it rejects is replaced by the error; errors are kept."""
     return [row if isinstance(row, EspalierError) else _tried(function, row) for row in rows]
+
+
+def attempt_with(
+    rows: Sequence[T | EspalierError],
+    found: Callable[[list[T]], Sequence[F | EspalierError]],
+    function: Callable[[T, F], R],
+) -> list[R | EspalierError]:
+    """As `attempt`, with what `found` gives for each row, such as a parse. `found` is called once, for all rows."""
+    each = iter(found(parted(rows)[0]))
+
+    def applied(row: T) -> R:
+        own = next(each)
+        if isinstance(own, EspalierError):
+            raise own
+        return function(row, own)
+
+    return attempt(rows, applied)
 
 
 def _tried(function: Callable[[T], R], row: T) -> R | EspalierError:

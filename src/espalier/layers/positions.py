@@ -1,26 +1,9 @@
-"""Learned positions, and sinusoidal ones (Vaswani et al. 2017, section 3.5)."""
+"""Sinusoidal positions (Vaswani et al. 2017, section 3.5)."""
 
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
-
-
-def learned(table: Tensor, places: int, padding: int) -> Tensor:
-    """(places, width): the first rows of a table of positions, (positions, width), and zeros beyond its end.
-
-    Args:
-        padding: the largest number of places beyond the table. A batch has only padding there, whose values are never
-            read.
-
-    Raises:
-        ValueError: there are more places.
-    """
-    beyond = places - len(table)
-    if beyond > padding:
-        raise ValueError(f"a text of {places} tokens for {len(table)} positions")
-    return F.pad(table, (0, 0, 0, beyond)) if beyond > 0 else table[:places]
 
 
 def sinusoids(places: int, width: int) -> Tensor:

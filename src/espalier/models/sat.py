@@ -20,10 +20,11 @@ from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import STD, initialise
 from espalier.layers.linear import linear
-from espalier.layers.positions import learned, sinusoids
+from espalier.layers.positions import sinusoids
 from espalier.layers.readout import readout_loss
 from espalier.layers.shared_memory import KeyValues, Past, memory_rows, select_all, select_pasts
 from espalier.models.contract import Loss, scattered
+from espalier.models.learned_positions import learned_positions
 from espalier.models.sat_blocks import DecoderBlock, StructureEncoderBlock
 from espalier.models.sat_config import SATConfig
 
@@ -187,7 +188,7 @@ class SAT(nn.Module):
 
     def _embedded(self, inputs: Tensor, symbols: Tensor, topic: int) -> Tensor:
         """F_0 (equation 12), (batch, time, width)."""
-        x = self.table(inputs) + learned(self.positions.weight, inputs.shape[1], topic + StructureData.GRAIN - 1)
+        x = self.table(inputs) + learned_positions(self.positions.weight, inputs.shape[1], _padding(topic))
         return self._drop(x + symbols if self.config.structure == "add" else x)
 
     def _symbols(self, batch: StructureBatch) -> Tensor:
@@ -203,7 +204,7 @@ class SAT(nn.Module):
             return None, None
         mask = padding_bias(batch.inputs != PAD)
         positions = self.structure_positions or self.positions
-        x = self._drop(symbols + learned(positions.weight, symbols.shape[1], topic + StructureData.GRAIN - 1))
+        x = self._drop(symbols + learned_positions(positions.weight, symbols.shape[1], _padding(topic)))
         for block in self.encoder:
             x = block(x, mask)
         return self.encoder_norm(x), mask
@@ -217,6 +218,11 @@ class SAT(nn.Module):
 
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.config.dropout, self.training)
+
+
+def _padding(topic: int) -> int:
+    """The most places of padding behind a row that fills its positions, beside one with `topic` words of topic."""
+    return topic + StructureData.GRAIN - 1
 
 
 def after_topic(batch: StructureBatch) -> StructureBatch:

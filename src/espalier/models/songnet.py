@@ -23,12 +23,12 @@ from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.dropout import dropout
 from espalier.layers.initial import initialise
 from espalier.layers.linear import linear
-from espalier.layers.positions import learned
 from espalier.layers.readout import readout_loss
 from espalier.layers.recurrent import Hidden, RecurrentLayer
 from espalier.layers.residual import FeedForward, Residual
 from espalier.layers.shared_memory import KeyValues, Past, memory_rows, select_all, select_pasts
 from espalier.models.contract import Loss, scattered
+from espalier.models.learned_positions import learned_positions
 from espalier.models.songnet_config import SongNetConfig
 
 
@@ -189,7 +189,7 @@ class SongNet(nn.Module):
         """H^L, (batch, time, width)."""
         symbols = self._symbols(batch)
         memory, bias = self._memory(batch, symbols)
-        positions = learned(self.positions.weight, batch.inputs.shape[1], VerseData.GRAIN - 1)
+        positions = learned_positions(self.positions.weight, batch.inputs.shape[1], VerseData.GRAIN - 1)
         x = self.table(batch.inputs) + symbols + positions  # equation 6
         x = self._drop(self.embedding_norm(x))
         for layer in self.layers:

@@ -20,10 +20,11 @@ from espalier.datasets.vocabulary import EOS, SPECIALS
 from espalier.io.errors import ConfigError
 from espalier.metrics.family import statistics_of
 from espalier.metrics.structure import HEADLINE, Likelihood, library_scores, likelihood_statistics, structure_families
-from espalier.metrics.texts import CorpusLikelihood, Structured
+from espalier.metrics.texts import Structured
 from espalier.tasks.chance import chance_seeds, known_rows
 from espalier.tasks.compose_decoder import ComposeDecoder, ComposeModel
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
+from espalier.tasks.likelihood import BY_WORDS, by_words, corpus_likelihood
 from espalier.tasks.sequence_search import decode
 from espalier.tasks.settings import Scoring
 from espalier.tasks.task import Task
@@ -52,7 +53,7 @@ class ComposeTask(Task):
     encodings = ("structure",)
     decoder, scoring = ComposeDecoder, ComposeScoring
     dev_likelihood = True
-    likelihood_columns = ("nll", "tokens", "word_nll", "words", "own_weight")
+    likelihood_columns = (*BY_WORDS, "own_weight")
 
     def ngrams(self, vocabulary: StructureVocabulary) -> Mapping[str, NGramRow[StructureView]]:
         """N-gram models as baselines: without structures, with each structure, and with all structures.
@@ -151,14 +152,8 @@ class ComposeTask(Task):
         own = torch.zeros(len(batch), device=batch.device)
         if hasattr(model, "own_weights") and (weights := model.own_weights(batch)).shape[1]:
             own = weights.flatten(1).amax(1)
-        losses, is_word = model.token_losses(batch).double(), batch.real & (batch.target != EOS)
-        return {
-            "nll": losses.sum(1),
-            "tokens": batch.real.sum(1),
-            "word_nll": (losses * is_word).sum(1),
-            "words": is_word.sum(1),
-            "own_weight": own,
-        }
+        words = batch.real & (batch.target != EOS)
+        return by_words(model.token_losses(batch), batch, words) | {"own_weight": own}
 
     def facts(self, model: ComposeModel) -> dict[str, str]:
         """The structures of the dataset, which are scored even if the model does not read them."""
@@ -213,7 +208,7 @@ class ComposeTask(Task):
             [tokens_of(text, language) for text in table["text"]],
             table["prompt"].tolist(),
             {name: (wanted[name], found[name]) for name in names},
-            likelihood=_likelihood(table),
+            likelihood=corpus_likelihood(table),
             own_weights=table["own_weight"].tolist(),
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
             training=_Lines(train) if train is not None else None,
@@ -224,7 +219,7 @@ class ComposeTask(Task):
         test = Segments(table[keys].assign(**tagged), families, library_scores(texts))
         if dev is None:
             return [test]
-        statistics = likelihood_statistics(_likelihood(dev), scoring.padded)
+        statistics = likelihood_statistics(corpus_likelihood(dev), scoring.padded)
         return [test, Segments(dev[keys], {Likelihood(scoring.padded, "dev"): statistics})]
 
     def headline(self, outputs: Outputs[StructureData]) -> Mapping[str, str]:
@@ -266,7 +261,3 @@ def _symbols(
     return {
         name: [STRUCTURES[name].symbols(*row) if len(row[0]) == len(row[1]) else [] for row in rows] for name in names
     }
-
-
-def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
-    return CorpusLikelihood(*(table[name].tolist() for name in ComposeTask.likelihood_columns[:4]))

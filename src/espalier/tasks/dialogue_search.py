@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import torch
 
 from espalier.datasets.dialogue.data import ARITY, MISSING, DialogueBatch
 from espalier.datasets.vocabulary import BOS, EOS, PAD, SEP, UNK, WordVocabulary
-from espalier.decoding.beam import Hypothesis, beam_search
-from espalier.decoding.constraints.constraint import Constraint, ForbiddenTokens
+from espalier.decoding.constraints.constraint import ForbiddenTokens
 from espalier.decoding.constraints.preorder import Preorder
-from espalier.decoding.sampling import hypotheses
 from espalier.decoding.tree_beam import tree_beam
 from espalier.decoding.tree_hypotheses import TreeHypothesis
 from espalier.decoding.tree_sampling import sample_trees
@@ -26,8 +24,7 @@ from espalier.tasks.dialogue_decoder import (
     check_arity,
     length_of,
 )
-
-Drawn_ = TypeVar("Drawn_")
+from espalier.tasks.sequence_search import decode
 
 #: Ids that no reply contains.
 NEVER: Final = (PAD, UNK, BOS, SEP)
@@ -97,7 +94,7 @@ def _chain_replies(
     seeds: Sequence[int],
 ) -> list[list[ReplyHypothesis]]:
     forbidden = ForbiddenTokens(torch.tensor(NEVER), vocabulary.text_size)
-    rows = _chains(model, batch, decoder, seeds, forbidden, decoder.max_words, decoder.min_words)
+    rows = decode(model, batch, decoder, seeds, forbidden, decoder.max_words, decoder.min_words)
     return [
         [
             ReplyHypothesis(
@@ -122,7 +119,7 @@ def _linear_replies(
 ) -> list[list[ReplyHypothesis]]:
     """Replies of a chain model that writes trees: only complete trees of at most `max_words` words."""
     order = Preorder(vocabulary.text_size, ARITY, MISSING, EOS, NEVER, decoder.min_words, decoder.max_words)
-    rows = _chains(model, batch, decoder, seeds, order, ARITY * decoder.max_words + 2)
+    rows = decode(model, batch, decoder, seeds, order, ARITY * decoder.max_words + 2, min_ids=1)
 
     def reply(tokens: list[int], log_probability: float) -> ReplyHypothesis:
         nodes = read_preorder([token != MISSING for token in tokens])
@@ -133,32 +130,6 @@ def _linear_replies(
 
     found = [[reply(hypothesis.tokens, hypothesis.log_probability) for hypothesis in row] for row in rows]
     return found if seeds else [sorted(row, key=lambda reply: -reply.score) for row in found]
-
-
-def _chains(
-    model: DialogueChain,
-    batch: DialogueBatch,
-    decoder: DialogueDecoder,
-    seeds: Sequence[int],
-    constraint: Constraint[DialogueBatch, Any],
-    max_ids: int,
-    min_ids: int = 1,
-) -> list[list[Hypothesis]]:
-    if decoder.method == "beam":
-        return beam_search(
-            model, batch, beam=decoder.beam, max_ids=max_ids, begin=BOS, end=EOS, min_ids=min_ids,
-            length_power=decoder.length_power, constraint=constraint,
-        )  # fmt: skip
-    drawn = hypotheses(
-        model, batch, seeds=seeds, max_ids=max_ids, begin=BOS, end=EOS, top_k=decoder.top_k,
-        temperature=decoder.temperature, length_power=decoder.length_power, constraint=constraint,
-    )  # fmt: skip
-    return _by_post(drawn, decoder)
-
-
-def _by_post(drawn: Sequence[Drawn_], decoder: DialogueDecoder) -> list[list[Drawn_]]:
-    """The samples of each post."""
-    return [list(drawn[start : start + decoder.beam]) for start in range(0, len(drawn), decoder.beam)]
 
 
 def _tree_replies(
@@ -182,7 +153,7 @@ def _tree_replies(
             model, batch, seeds=seeds, end=EOS, never=NEVER, depth=depth, max_words=decoder.max_words,
             top_k=decoder.top_k, temperature=decoder.temperature,
         )  # fmt: skip
-        rows = _by_post(drawn, decoder)
+        rows = [drawn[start : start + decoder.beam] for start in range(0, len(drawn), decoder.beam)]
 
     def reply(tree: TreeHypothesis) -> ReplyHypothesis:
         order = range(len(tree.tokens)) if chain else flatten(tree.children).tolist()

@@ -11,17 +11,42 @@ import numpy.typing as npt
 from espalier.datasets.batch import Batch, length_batches
 from espalier.datasets.encoding import Split
 from espalier.datasets.ragged import IntArray
+from espalier.metrics.texts import CorpusLikelihood
 from espalier.models.contract import Model
 
 if TYPE_CHECKING:
+    import pandas as pd
     import torch
     from torch import Tensor
 
 Batch_ = TypeVar("Batch_", bound=Batch)
 Model_ = TypeVar("Model_", bound=Model[Any, Any, Any])
 
+#: What `by_words` gives.
+BY_WORDS: Final = ("nll", "tokens", "word_nll", "words")
 #: Tokens that are measured together. Their number changes the speed and, by rounding alone, the result.
 TOKENS: Final = 8192
+
+
+def by_words(losses: Tensor, batch: Batch, words: Tensor) -> dict[str, Tensor]:
+    """Nats and counts of all targets of each row, and of words.
+
+    Args:
+        losses: (batch, time) nats of each target.
+        words: (batch, time) bool: whether a target is a word.
+    """
+    losses = losses.double()
+    return {
+        "nll": losses.sum(1),
+        "tokens": batch.real.sum(1),
+        "word_nll": (losses * words).sum(1),
+        "words": words.sum(1),
+    }
+
+
+def corpus_likelihood(table: pd.DataFrame) -> CorpusLikelihood:
+    """The columns of `by_words` of a table."""
+    return CorpusLikelihood(*(table[name].tolist() for name in BY_WORDS))
 
 
 def measured(

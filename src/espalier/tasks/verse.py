@@ -11,12 +11,13 @@ from espalier.datasets.vocabulary import EOS, PAD, SEP
 from espalier.metrics.family import statistics_of
 from espalier.metrics.perplexity import Perplexity, perplexity_statistics
 from espalier.metrics.prosody import Prosody, fitting, marked_places
-from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods, Verses
+from espalier.metrics.texts import MarkLikelihoods, Verses
 from espalier.metrics.verse import HEADLINE, by_format, verse_families
 from espalier.metrics.verse_format import FormatAccuracy
 from espalier.tasks.chance import RandomWords, chance_seeds
 from espalier.tasks.data import SEGMENT_COLUMNS, BaselineRow, Inputs, NGramRow, Outputs, Ready, RunOptions, Segments
 from espalier.tasks.integrity import VerseJudge
+from espalier.tasks.likelihood import BY_WORDS, by_words, corpus_likelihood
 from espalier.tasks.sequence_search import decode
 from espalier.tasks.settings import Scoring
 from espalier.tasks.task import Task
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from espalier.verse.books import Books
 
 
-#: The likelihood of each reference: `CorpusLikelihood`'s columns.
-LIKELIHOOD: Final = ("nll", "tokens", "word_nll", "words")
 #: Reads each text and its reference (`Integrity`).
 JUDGE: Final = VerseJudge()
 
@@ -50,10 +49,6 @@ class VerseScoring(Scoring):
     rules: Literal["songci", "sonnet"]
     #: When English words rhyme (`espalier.verse.rhyme.rhymes`).
     rhyme_rule: Rule = "strict"
-
-
-def _likelihood(table: pd.DataFrame) -> CorpusLikelihood:
-    return CorpusLikelihood(*(table[name].tolist() for name in LIKELIHOOD))
 
 
 def _mark_likelihoods(table: pd.DataFrame) -> MarkLikelihoods:
@@ -69,7 +64,7 @@ class VerseTask(Task):
     decoder, scoring = VerseDecoder, VerseScoring
     dev_likelihood = True
     judge = JUDGE
-    likelihood_columns = LIKELIHOOD
+    likelihood_columns = BY_WORDS
 
     def ngrams(self, vocabulary: VerseVocabulary) -> Mapping[str, NGramRow[View]]:
         """An n-gram model that reads no frame."""
@@ -126,13 +121,7 @@ class VerseTask(Task):
         vocabulary = model.vocabulary
         is_word = torch.ones(vocabulary.text_size, dtype=torch.bool, device=batch.device)
         is_word[[PAD, SEP, EOS, *vocabulary.mark_ids.tolist()]] = False
-        losses, words = model.token_losses(batch).double(), is_word[batch.target]
-        return {
-            "nll": losses.sum(1),
-            "tokens": batch.real.sum(1),
-            "word_nll": (losses * words).sum(1),
-            "words": words.sum(1),
-        }
+        return by_words(model.token_losses(batch), batch, is_word[batch.target])
 
     def baselines(
         self, table: pd.DataFrame, ready: Ready[Verse, VerseData], train: VerseData, seed: int
@@ -169,7 +158,7 @@ class VerseTask(Task):
             table["text"].tolist(),
             table["rhyme"].tolist(),
             language=outputs.language,
-            likelihood=_likelihood(table),
+            likelihood=corpus_likelihood(table),
             draws=table.groupby(["seed", "sample"]).ngroup().tolist(),
             tunes=table["tune"].tolist() if outputs.lexicon is not None else None,
             books=outputs.lexicon,
@@ -188,7 +177,7 @@ class VerseTask(Task):
         test = Segments(table[keys].assign(**places), families)
         if dev is None:
             return [test]
-        return [test, Segments(dev[keys], {Perplexity("dev"): perplexity_statistics(_likelihood(dev))})]
+        return [test, Segments(dev[keys], {Perplexity("dev"): perplexity_statistics(corpus_likelihood(dev))})]
 
     def headline(self, outputs: Outputs[VerseData]) -> Mapping[str, str]:
         """Perplexity, format, rhyme, variety."""
