@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from measuring import RECORD, Record
+from measuring import Record, words
 
 from espalier.report.benchmarks import BenchmarkTable, Column, load_benchmark
 
@@ -46,7 +46,7 @@ def tried(most: str, kinds: Sequence[str]) -> dict[str, Mapping[str, int]]:
 
 def main() -> None:
     """Print the table."""
-    given = [value for value in sys.argv[1:] if value != RECORD]
+    given = words()
     most = given.pop(0) if given and given[0].isdecimal() else "all"
     counts, path = tried(most, given), Path(__file__).parent / "results" / "faults.json"
     rows = dict(load_benchmark(path).tables[0].rows) if given and path.exists() else {}

@@ -41,7 +41,7 @@ from espalier.tasks.paraphrase_decoder import PairDecoder
 from espalier.tasks.paraphrase_search import of_classes, pair_constraint, ranked, search, tree_text, weighted
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # `pipeline` is in the clone, and not installed
-from measuring import RECORD, Record
+from measuring import Record, words
 
 from pipeline import layout
 from pipeline.records.artifacts import read_ready, read_train
@@ -308,7 +308,7 @@ def table(profile: str) -> BenchmarkTable:
 
 
 def main() -> None:
-    asked = [word for word in sys.argv[1:] if word != RECORD] or [*PROFILES]
+    asked = words() or [*PROFILES]
     if unknown := {*asked} - {*PROFILES}:
         sys.exit(f"{min(unknown)!r} is no profile with a table: {', '.join(PROFILES)}")
     torch.set_num_threads(1)

@@ -31,13 +31,25 @@ COMPARED = ("torch", "transformers", "apted", "benepar", "ctranslate2", "edist",
             "rouge-score", "rouge-score-rs", "spacy", "x-ted", "x-transformers", "xgrammar")  # fmt: skip
 
 
+def words() -> list[str]:
+    """The words on the command line, without `RECORD`."""
+    return [word for word in sys.argv[1:] if word != RECORD]
+
+
 def arguments(*defaults: int) -> list[int]:
     """The numbers on the command line; the last defaults for those that are not there."""
-    given = [value for value in sys.argv[1:] if value != RECORD]
+    given = words()
     if wrong := [value for value in given if not value.isdecimal()]:
         usage = f"python {sys.argv[0]}{' [NUMBER]' * len(defaults)} [{RECORD}]"
         sys.exit(f"{wrong[0]!r} is not a number; usage: {usage}")
     return [*map(int, given), *defaults[len(given) :]]
+
+
+def folder(sources: str) -> Path:
+    """The folder on the command line, which has these sources."""
+    if len(given := words()) != 1:
+        sys.exit(f"python {sys.argv[0]} MIRROR: the folder of the sources {sources}")
+    return Path(given[0])
 
 
 def mirror_folder() -> Path:
@@ -162,7 +174,7 @@ class Record:
     ) -> None:
         if kind is not None or RECORD not in sys.argv:
             return
-        given = [value for value in sys.argv[1:] if value != RECORD] if self.given is None else [self.given]
+        given = words() if self.given is None else [self.given]
         command = " ".join(["python", f"benchmarks/{self.name}.py", *given])
         result = BenchmarkResult(command=command, machine=_machine(), tables=self.tables)
         path = Path(__file__).parent / "results" / f"{self.name}.json"

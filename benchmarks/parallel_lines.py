@@ -10,12 +10,11 @@ second line of each middle couplet is that of the next poem. It takes about a mi
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from itertools import islice, pairwise
 from pathlib import Path
 
-from measuring import RECORD, Record
+from measuring import Record, folder
 
 from espalier.corpora.readers.shi import read
 from espalier.corpora.records import Verse
@@ -58,8 +57,6 @@ def table(mirror: Path) -> BenchmarkTable:
 
 
 if __name__ == "__main__":
-    folders = [value for value in sys.argv[1:] if value != RECORD]
-    if len(folders) != 1:
-        sys.exit("python benchmarks/parallel_lines.py MIRROR: the folder of the sources shi and couyun")
+    mirror = folder("shi and couyun")
     with Record(__file__, given="MIRROR") as record:
-        record.add(table(Path(folders[0])))
+        record.add(table(mirror))

@@ -18,7 +18,7 @@ import benepar  # noqa: F401  # registers its component with spaCy
 import numpy as np
 import spacy
 import torch
-from measuring import RECORD, Record, rate_table, rounds, timed
+from measuring import Record, rate_table, rounds, timed, words
 from spacy.tokens import Doc
 
 from espalier.syntax.constituency import tags, write_tree
@@ -80,7 +80,7 @@ def contestant(parse: Callable[[list[list[str]]], list[str]], sentences: list[li
 
 
 def main() -> None:
-    given = [value for value in sys.argv[1:] if value != RECORD]
+    given = words()
     count = int(given[0]) if given else 5
     draw = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as folder:

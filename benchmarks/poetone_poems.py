@@ -17,14 +17,13 @@ from __future__ import annotations
 import json
 import re
 import statistics
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from measuring import RECORD, Record
+from measuring import Record, folder
 
 import espalier
 from espalier.corpora.readers.songci import read
@@ -185,9 +184,7 @@ def tables(mirror: Path) -> list[BenchmarkTable]:
 
 
 if __name__ == "__main__":
-    folders = [value for value in sys.argv[1:] if value != RECORD]
-    if len(folders) != 1:
-        sys.exit("python benchmarks/poetone_poems.py MIRROR: the folder of the sources poetone and couyun")
+    mirror = folder("poetone and couyun")
     with Record(__file__, given="MIRROR") as record:
-        for table in tables(Path(folders[0])):
+        for table in tables(mirror):
             record.add(table)

@@ -10,14 +10,13 @@ Cilin level and oblique words never rhyme. It takes about half a minute.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from measuring import RECORD, Record
+from measuring import Record, folder
 
 from espalier.corpora.readers.songci import read
 from espalier.corpora.records import Verse
@@ -108,8 +107,6 @@ def table(mirror: Path) -> BenchmarkTable:
 
 
 if __name__ == "__main__":
-    folders = [value for value in sys.argv[1:] if value != RECORD]
-    if len(folders) != 1:
-        sys.exit("python benchmarks/songci_prosody.py MIRROR: the folder of the sources songci and couyun")
+    mirror = folder("songci and couyun")
     with Record(__file__, given="MIRROR") as record:
-        record.add(table(Path(folders[0])))
+        record.add(table(mirror))

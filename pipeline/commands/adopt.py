@@ -71,7 +71,7 @@ def _commit_stages(stages: Sequence[str]) -> None:
     except DvcException as error:
         raise ArtifactError(
             f"DVC cannot record what was adopted: {error}",
-            where=Path("dvc.lock"),
+            where=layout.LOCK,
             remedy=f"dvc commit -f {' '.join(stages)}",
         ) from error
     say(f"DVC knows them: {' '.join(stages)}")

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from espalier.corpora.catalogue import Source
 from espalier.io.terminal import json_line, printable
+from pipeline import layout
 from pipeline.commands.repro import out_of_date
-from pipeline.params.read import load_catalogue, load_params, read_yaml
+from pipeline.graph.lock_file import read_lock
+from pipeline.params.read import load_catalogue, load_params
 from pipeline.records.stage_times import GIGABYTE, HOUR, StageTimes, makespan
 
 
@@ -140,9 +142,6 @@ def _planned(
 
 def _locked_sizes() -> dict[str, int]:
     """The sizes of stage outputs in dvc.lock, in bytes."""
-    if not (file := Path("dvc.lock")).is_file():
+    if not layout.LOCK.is_file():
         return {}
-    return {
-        name: sum(out.get("size", 0) for out in stage.get("outs", ()))
-        for name, stage in read_yaml(file).get("stages", {}).items()
-    }
+    return {name: sum(out.size for out in outs) for name, outs in read_lock(layout.LOCK).items()}

@@ -14,7 +14,7 @@ from espalier.datasets.registry import ENCODINGS
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.models.ngram import NGram, NGramConfig
-from espalier.tasks.data import Outputs, RunOptions
+from espalier.tasks.data import RunOptions
 from espalier.tasks.decode import Decoding, judged
 from espalier.tasks.registry import TASKS
 from espalier.tasks.scoring import scored
@@ -24,16 +24,14 @@ from pipeline.graph.shards import annotated
 from pipeline.graph.written import require_written
 from pipeline.params.read import load_params
 from pipeline.records.artifacts import (
-    grammar_of,
     lexicon_of,
-    read_extras,
     read_judge,
     read_ready,
     read_texts,
-    read_train,
     require_rows,
 )
 from pipeline.records.machine import device
+from pipeline.stages.score import outputs_of
 
 
 def score_outputs(key: str, file: Path, *, as_json: bool) -> None:
@@ -81,16 +79,7 @@ def score_outputs(key: str, file: Path, *, as_json: bool) -> None:
         parser = layout.parser(params.annotations[run_.annotation].parser)
         with tempfile.TemporaryDirectory() as scratch:
             parses = annotated(table, parser, Path(scratch), words=kind.writes_words(corpus.language))
-    outputs = Outputs(
-        table,
-        corpus.language,
-        run_.seed,
-        annotations=parses,
-        lexicon=lexicon_of(run_.lexicon),
-        is_grammatical=grammar_of(corpus),
-        facts={"unfit": str(ready.unfit), **kind.facts(model)},
-        train=partial(read_train, run_.dataset, form),
-        extras=partial(read_extras, run_.dataset),
-    )
+    facts = {"unfit": str(ready.unfit), **kind.facts(model)}
+    outputs = outputs_of(run_, params, table, facts, dev=None, annotations=parses)
     _, numbers, details = scored(kind, outputs, run_.scoring)
     print(json.dumps(details if as_json else numbers, ensure_ascii=False, indent=2))

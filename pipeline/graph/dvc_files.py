@@ -79,7 +79,7 @@ def parsed_once() -> Iterator[None]:
         return known[file][1]
 
     serialize.LOADERS[".yaml"] = load
-    param.dpath = SimpleNamespace(get=value_at, search=_DPATH.search)
+    param.dpath = SimpleNamespace(get=dpath_get, search=_DPATH.search)
     try:
         yield
     finally:
@@ -87,7 +87,7 @@ def parsed_once() -> Iterator[None]:
         del serialize.LOADERS[".yaml"]  # which has a default
 
 
-def value_at(config: Any, key: str, separator: str = ".") -> Any:
+def dpath_get(config: Any, key: str, separator: str = ".") -> Any:
     """The value at a key: what `dpath.get` finds, which also knows patterns and places of lists."""
     value = config
     for name in key.split(separator):

@@ -24,9 +24,14 @@ _OUTS: Final = "    outs:\n"
 
 
 class Out(BaseModel):
-    """An output of a stage. The hash of a folder is that of its listing, and ends in ".dir"."""
+    """An output of a stage. The hash of a folder is that of its listing, and ends in ".dir".
+
+    Attributes:
+        size: in bytes.
+    """
 
     path: Inside
+    size: int = 0
     md5: Annotated[str, Field(pattern=r"^[0-9a-f]{32}(\.dir)?$")]
 
 

@@ -71,7 +71,9 @@ def run(key: str) -> None:
     printed = load_printed(layout.printed(key))
     runs = _made(key, params.runs, _files_of_run)
     baselines = _made(key, params.baselines, _files_of_baseline)
-    datasets = {row.dataset: _dataset_details(key, name) for name, row in baselines.items()}
+    datasets = {
+        row.dataset: read_json(_files_of_baseline(key, name)[0], DatasetDetails) for name, row in baselines.items()
+    }
     written = {name: _written(name, run_, params) for name, run_ in runs.items()}
     shown = _runs_with_rows(printed)
     results = [_result(params, texts, with_rows=name in shown) for name, texts in written.items()]
@@ -214,10 +216,6 @@ def model_settings(printed: Printed, params: Params) -> dict[str, dict[str, Any]
             "decoder": {**run_.decoder.model_dump(), "samples": run_.samples} if run_ else {},
         }
     return settings
-
-
-def _dataset_details(paper: str, baseline: str) -> dict[str, Any]:
-    return read_json(_files_of_baseline(paper, baseline)[0], DatasetDetails)
 
 
 def _runs_with_rows(printed: Printed) -> set[str]:

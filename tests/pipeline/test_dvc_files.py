@@ -28,10 +28,10 @@ from espalier.io.errors import ArtifactError
 from pipeline.commands.dvc import dvc
 from pipeline.graph.dvc_files import (
     commit_stages,
+    dpath_get,
     locked_atomically,
     parsed_by_entry,
     parsed_once,
-    value_at,
     with_entries,
     written_by_entry,
 )
@@ -200,7 +200,7 @@ def test_a_value_is_the_one_that_dpath_finds(tree: Any, path: list[str]) -> None
             return type(error)
 
     path = ["a", *path]
-    assert found(value_at) == found(param.dpath.get)
+    assert found(dpath_get) == found(param.dpath.get)
 
 
 def test_a_damaged_file_fails_each_time_as_dvc_has_it(tmp_path: Path) -> None:

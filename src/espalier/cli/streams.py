@@ -16,7 +16,7 @@ from espalier.io.terminal import json_line
 
 #: The variable that is set where notes and progress are not wanted.
 QUIET = "ESPALIER_QUIET"
-#: What `espalier list` lists, in the singular.
+#: What an error about an unknown name does not list in full, in the singular; `espalier list` does.
 LISTED = ("model", "run", "tune", "template", "reader", "source")
 
 

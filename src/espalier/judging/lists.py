@@ -10,7 +10,7 @@ from espalier.io.errors import ConfigError
 Row = Mapping[str, str]
 
 
-def column_of(row: Row, name: str, where: str = "papers/printed") -> str:
+def column_of(row: Row, name: str, where: str) -> str:
     """The value of an output row in a column that a setting names.
 
     Args:
@@ -24,7 +24,7 @@ def column_of(row: Row, name: str, where: str = "papers/printed") -> str:
     return row[name]
 
 
-def best_of(rows: Iterable[Row], one: str, count: int, where: str = "papers/printed") -> dict[str, list[Row]]:
+def best_of(rows: Iterable[Row], one: str, count: int, where: str) -> dict[str, list[Row]]:
     """For each value of the column `one`, the first `count` rows (best samples) of its first id and seed."""
     best: dict[str, list[Row]] = {}
     for row in rows:

@@ -67,7 +67,9 @@ def _groups(printed: PrintedExamples, runs: Sequence[RunResult]) -> list[Example
         trees: dict[str, list[Row]] = {}
         for row in run.rows:
             trees.setdefault(row.get(printed.by, "") if printed.by else "", []).append(row)
-        rows_of_runs.append((run, {tree: best_of(rows, printed.one, printed.best) for tree, rows in trees.items()}))
+        rows_of_runs.append(
+            (run, {tree: best_of(rows, printed.one, printed.best, "papers/printed") for tree, rows in trees.items()})
+        )
     groups = []
     for tree, first in rows_of_runs[0][1].items():
         shared = [id_ for id_ in first if all(id_ in trees.get(tree, {}) for _, trees in rows_of_runs)]

@@ -148,7 +148,6 @@ class CorpusResult:
 
     key: str
     profile: str
-    title: str = ""
     counts: Mapping[str, float] = field(default_factory=dict)
     quarantined: Mapping[str, int] = field(default_factory=dict)
     origins: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -169,14 +168,12 @@ class TrainingResult:
         machine: hardware, threads and precision of the training with known hours; "" if there is none.
         scores: `hours` and `tokens_per_second` of that training, averaged over seeds; `step_ratio`, the time per step
             relative to another model, measured side by side.
-        undefined: the reason for each undefined score.
     """
 
     key: str
     profile: str
     machine: str = ""
     scores: Mapping[str, float | None] = field(default_factory=dict)
-    undefined: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

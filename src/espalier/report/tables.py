@@ -185,7 +185,8 @@ def reading_of(metric: str, entry: Entry) -> Reading:
     scores: Mapping[str, float | None] = entry.counts if isinstance(entry, CorpusResult) else entry.scores
     value = scores.get(metric)
     if value is None or not math.isfinite(value):
-        return Reading(None, why="" if isinstance(entry, CorpusResult) else entry.undefined.get(metric, UNSAID))
+        reasons = entry.undefined if isinstance(entry, RunResult) else {}
+        return Reading(None, why="" if isinstance(entry, CorpusResult) else reasons.get(metric, UNSAID))
     bounds = entry.intervals.get(metric) if isinstance(entry, RunResult) else None
     low, high = bounds if bounds and len(bounds) == 2 else (None, None)
     return Reading(float(value), low, high)
