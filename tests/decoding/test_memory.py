@@ -57,6 +57,15 @@ def test_a_beam_beyond_the_memory_is_refused_and_the_largest_is_named(free: Any)
     assert row_parts(2, CPU, beam=750, each=4_000_000)
 
 
+def test_a_single_sequence_beyond_the_memory_names_no_beam(free: Any) -> None:
+    free(3_000_000_000)
+    wanted = (
+        r"^decoding: a sequence takes about 4\.0 GB of memory, where 3\.0 GB are free; the model is too large for it$"
+    )
+    with pytest.raises(ConfigError, match=wanted):
+        row_parts(2, CPU, beam=1, each=4_000_000_000)
+
+
 def test_a_search_in_parts_finds_the_same(toy: Any, sources: Any, free: Any) -> None:
     def search() -> Any:
         return beam_search(sized(toy), sources([1, 2, 3]), beam=4, max_ids=5, begin=BEGIN, end=END)

@@ -29,10 +29,10 @@ from espalier.models.x2tree import X2Tree
 from espalier.tasks.data import Ready
 from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.dialogue_likelihood import (
-    candidates,
     exact_nats,
     marginal_nats,
     mutual_information,
+    recall_candidates,
     sampled_posts,
 )
 from espalier.tasks.dialogue_search import replies
@@ -228,7 +228,7 @@ def _measures(data: DialogueData) -> list[Any]:
     posts = [post for post, *_ in PAIRS]
     found.append(sampled_posts([str(n) for n in range(6)], posts, 3).tolist())
     names = [str(n) for n in range(12)]
-    found.append(candidates(names, names, names, 4).tolist())
+    found.append(recall_candidates(names, names, names, 4).tolist())
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from espalier.datasets.pairs.tree_symbols import TreeSymbols
+from espalier.datasets.pairs.tree_symbols import FIRST, TreeSymbols
 from espalier.layers.attention import Attention, padding_bias
 from espalier.layers.copy import copied_all, copied_mass, mix
 from espalier.layers.dropout import dropout as drop
@@ -87,7 +87,11 @@ def embeddings(_: Path) -> Any:
         ]  # fmt: skip
     torch.manual_seed(1)
     first = embedding(4, 3, 0.1).weight
-    return [*every_third(*values, first[0]), trees.levels_of(row).tolist(), list(first.shape)]
+    return [
+        *every_third(*values, first[0]),
+        (trees.level_ids[row] - FIRST + 1).clamp(min=0).tolist(),
+        list(first.shape),
+    ]
 
 
 def granularity(_: Path) -> Any:

@@ -70,11 +70,6 @@ def test_the_padding_s_vector_is_zero_and_learns_nothing() -> None:
     assert space.nodes.weight.grad is not None and not space.nodes.weight.grad[PAD].any()
 
 
-def test_levels_are_read_off_symbols_and_specials_have_none() -> None:
-    row = torch.tensor([[BOS, ids("S", 1)[0], ids("NP", 2)[0], ids("NN", 3)[0], EOS, PAD, 1]])
-    assert tree_space().levels_of(row).tolist() == [[0, 1, 2, 3, 0, 0, 0]]
-
-
 @pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (1.0, 1.0), (0.3, 0.9), (1.0, 0.0)])
 def test_the_loss_weighs_the_node_s_and_the_level_s(alpha: float, beta: float) -> None:
     space, states = tree_space(alpha, beta), torch.randn(3, WIDTH)

@@ -28,11 +28,11 @@ from espalier.tasks.dialogue_decoder import DialogueDecoder
 from espalier.tasks.dialogue_likelihood import (
     CANDIDATES,
     batch_nats,
-    candidates,
     exact_nats,
     hit,
     marginal_nats,
     nats_of,
+    recall_candidates,
     recalls,
     sampled_posts,
 )
@@ -191,12 +191,12 @@ def test_the_marginal_is_the_mean_over_the_posts(kind: str) -> None:
 def test_the_ten_are_the_pair_and_nine_others_of_other_posts_and_other_letters() -> None:
     ids = [row.id for row in RECORDS]
     for place in range(14):
-        ten = candidates(ids, POSTS, REPLIES, place).tolist()
+        ten = recall_candidates(ids, POSTS, REPLIES, place).tolist()
         assert ten[0] == place and len(set(ten)) == CANDIDATES
         assert len({REPLIES[other] for other in ten}) == CANDIDATES
         assert all(POSTS[other] != POSTS[place] for other in ten[1:])
-        assert ten == candidates(ids, POSTS, REPLIES, place).tolist()
-    assert len(candidates(ids[:9], POSTS[:9], REPLIES[:9], 0)) == 0
+        assert ten == recall_candidates(ids, POSTS, REPLIES, place).tolist()
+    assert len(recall_candidates(ids[:9], POSTS[:9], REPLIES[:9], 0)) == 0
 
 
 def test_equal_scores_share_a_hit() -> None:
@@ -212,7 +212,7 @@ def test_recall_asks_for_the_largest_pointwise_mutual_information(kind: str) -> 
     posts = sampled_posts(DATA.ids, POSTS)
     for place in (0, 3, 12):
         scores = []
-        for other in candidates(DATA.ids, POSTS, REPLIES, place):
+        for other in recall_candidates(DATA.ids, POSTS, REPLIES, place):
             mean = np.mean([math.exp(-nats(model, POSTS[post], REPLIES[other])) for post in posts])
             scores.append(-nats(model, POSTS[place], REPLIES[other]) - math.log(mean))
         assert found[place] == float(np.argmax(scores) == 0)

@@ -58,9 +58,13 @@ def row_parts(rows: int, device: torch.device, *, beam: int, each: int) -> Seque
     if free is None or not each:
         return [every]
     if beam * each > free:
-        what = f"{beam:,} beams take about {_gigabytes(beam * each)} of memory, where {_gigabytes(free)} are free"
-        most = free // each
-        raise ConfigError(what, where="beam", remedy=f"at most {most:,}" if most else "the model is too large for it")
+        one, most = beam == 1, free // each
+        taker = "a sequence takes" if one else f"{beam:,} beams take"
+        raise ConfigError(
+            f"{taker} about {_gigabytes(beam * each)} of memory, where {_gigabytes(free)} are free",
+            where="decoding" if one else "beam",
+            remedy=f"at most {most:,}" if most else "the model is too large for it",
+        )
     return every.split(free // (beam * each))
 
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from espalier.datasets.pairs.tree_symbols import FIRST, TreeSymbols
+from espalier.datasets.pairs.tree_symbols import TreeSymbols
 from espalier.datasets.vocabulary import PAD
 from espalier.layers.linear import linear
 from espalier.layers.readout import TargetScores, readout_loss, target_scores
@@ -70,10 +70,6 @@ class TreeSymbolEmbedding(nn.Module):
         """
         nodes, levels = (F.log_softmax(_sharpened(logits, sharpness), dim=-1) for logits in self._logits(x))
         return nodes[:, self.label_ids] + levels[:, self.level_ids]
-
-    def levels_of(self, row: Tensor) -> Tensor:
-        """(batch, time) symbols to levels, from 1 at the root; 0 for specials."""
-        return (self.level_ids[row] - FIRST + 1).clamp(min=0)
 
     def _logits(self, x: Tensor) -> tuple[Tensor, Tensor]:
         return (x @ self.nodes.weight.t()).float(), (x @ self.levels.weight.t()).float()

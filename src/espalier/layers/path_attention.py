@@ -56,7 +56,7 @@ class PathAttention(nn.Module):
 
         Args:
             x: (batch, time, width), the input of the queries.
-            paths: the paths of the rows (`paths.paths_of`).
+            paths: the paths of the rows (`paths.Paths`).
             memory: (batch, time, width), the input of keys and values, and the residual O if it is inside; None means
                 `x`.
 

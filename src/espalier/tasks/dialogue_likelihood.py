@@ -81,7 +81,7 @@ def marginal_nats(model: DialogueModel, data: DialogueData, posts: IntArray, rep
 # --- Recall ----------------------------------------------------------------------------------------------------------
 
 
-def candidates(ids: Sequence[str], posts: Sequence[str], replies: Sequence[str], place: int) -> IntArray:
+def recall_candidates(ids: Sequence[str], posts: Sequence[str], replies: Sequence[str], place: int) -> IntArray:
     """(10,) the pair `place` and nine pairs with other posts, drawn from its id.
 
     The ten replies differ in their letters.
@@ -116,7 +116,7 @@ def recalls(
     Args:
         posts, replies: posts and replies of all rows of `data`.
     """
-    drawn = [candidates(data.ids, posts, replies, place) for place in places.tolist()]
+    drawn = [recall_candidates(data.ids, posts, replies, place) for place in places.tolist()]
     judged = np.array([row for row, ten in enumerate(drawn) if len(ten)], dtype=np.int64)
     found = np.full(len(places), np.nan)
     if not len(judged):
