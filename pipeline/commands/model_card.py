@@ -23,7 +23,6 @@ from espalier.report.printed import load_printed
 from espalier.report.results import in_words
 from espalier.tasks.data import Outputs
 from espalier.tasks.registry import TASKS
-from espalier.text.language import Language
 from pipeline import layout
 from pipeline.graph.stage_graph import Stage, definitions, needs_of
 from pipeline.params.entries import Params, Run
@@ -176,7 +175,7 @@ def shown(run: Run, params: Params, details: Mapping[str, Any]) -> list[str]:
     """The headline and user-defined metrics of a run that have a value."""
     kind, view = TASKS[run.task], params.models[run.model].network.view
     outputs: Outputs[Any] = Outputs(
-        pd.DataFrame(), _language(run, params), facts={"writes": getattr(view, "writes", "text")}
+        pd.DataFrame(), params.language_of(run.dataset), facts={"writes": getattr(view, "writes", "text")}
     )
     own = [metric.name for name in run.scoring.own_metrics for metric in Own(name).metrics]
     return [name for name in [*kind.headline(outputs).values(), *own] if details["scores"].get(name) is not None]
@@ -195,7 +194,8 @@ def _table(name: str, run: Run, params: Params, details: Mapping[str, Any], metr
 def heading(name: str, run: Run, params: Params, details: Mapping[str, Any]) -> str:
     """The name of a run, the texts that it is scored on, and its decoding."""
     settings = decoding_settings(run, params.models[run.model])
-    records = f"{details['counts']['records']:,} records of split {run.split} of `{_corpus(run, params)}`"
+    corpus = params.datasets.every[run.dataset].corpus
+    records = f"{details['counts']['records']:,} records of split {run.split} of `{corpus}`"
     facts = "; ".join([records, *map(" ".join, in_words(settings))])
     return f"**`{name}`**{f' ({run.title})' if run.title else ''}: {facts}"
 
@@ -208,14 +208,6 @@ def cells(details: Mapping[str, Any], metric: str) -> tuple[str, str]:
     digits = 3 if abs(value) < 1 else 2
     around = "–" if interval is None else " to ".join(f"{bound:.{digits}f}" for bound in interval)
     return f"{value:.{digits}f}", around
-
-
-def _corpus(run: Run, params: Params) -> str:
-    return params.datasets.every[run.dataset].corpus
-
-
-def _language(run: Run, params: Params) -> Language:
-    return params.corpora[_corpus(run, params)].language
 
 
 def _data(origins: Origins, parts: Sequence[str], *, free: bool) -> str:

@@ -164,9 +164,9 @@ def _measured(key: str, run: Run, folder: Path, params: Params) -> Measured:
     dev = [each for each in found.dev if each is not None]
     parses = None
     if run.annotation != layout.NONE:
-        corpus = params.corpora[params.datasets.every[run.dataset].corpus]
+        words = TASKS[run.task].writes_words(params.language_of(run.dataset))
         parser, scratch = layout.parser(params.annotations[run.annotation].parser), layout.scratch("release", key)
-        parses = annotated(table, parser, scratch, words=TASKS[run.task].writes_words(corpus.language))
+        parses = annotated(table, parser, scratch, words=words)
         shutil.rmtree(scratch, ignore_errors=True)
     known = pd.concat(dev, ignore_index=True) if dev else None
     outputs = outputs_of(run, params, table, found.facts, dev=known, annotations=parses)

@@ -343,6 +343,10 @@ class Params(Strict):
     protocols: dict[Name, Protocol] = Field(default_factory=dict)
     reports: tuple[Name, ...]
 
+    def language_of(self, dataset: str) -> Language:
+        """The language of a dataset, which is that of its corpus."""
+        return self.corpora[self.datasets.every[dataset].corpus].language
+
 
 def reads_of(view: object) -> tuple[str, ...]:
     """What a view reads of the text to come: structures, and "topic". Only views of SAT read any."""

@@ -47,8 +47,7 @@ def output_hashes(protocol: Protocol) -> dict[str, str]:
 
 def language_of(protocol: Protocol, params: Params) -> Language:
     """The language of the judged texts."""
-    dataset = params.datasets.every[params.runs[protocol.runs[0]].dataset]
-    return params.corpora[dataset.corpus].language
+    return params.language_of(params.runs[protocol.runs[0]].dataset)
 
 
 def automatic_scores(protocol: Protocol, params: Params) -> dict[str, dict[str, dict[str, float]]]:

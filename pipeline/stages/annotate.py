@@ -22,8 +22,8 @@ def run(key: str) -> None:
     signature = parser_signature(parser)
     scratch = layout.scratch("annotate", key)
     run_ = params.runs[annotation.run]
-    language = params.corpora[params.datasets.every[run_.dataset].corpus].language
-    table = annotated(texts, parser, scratch, words=TASKS[run_.task].writes_words(language))
+    words = TASKS[run_.task].writes_words(params.language_of(run_.dataset))
+    table = annotated(texts, parser, scratch, words=words)
     write_table(layout.annotation(key), table, {"parser": signature})
     shutil.rmtree(scratch, ignore_errors=True)
     say(counted([("texts", len(table)), ("not parsed", int((table["reason"] != "").sum()))]))

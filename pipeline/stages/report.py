@@ -158,7 +158,7 @@ def _earlier(paper: str, printed: Printed, results: Sequence[RunResult]) -> list
 def _written(key: str, run_: Run, params: Params) -> RunTexts:
     """The texts of a run with the statistics of their segments."""
     title = run_.title or params.models[run_.model].title
-    language = params.corpora[params.datasets.every[run_.dataset].corpus].language
+    language = params.language_of(run_.dataset)
     segments = RunSegments(read_segments(run_.paper, key), run_.task)
     texts = taken(read_texts(run_.paper, key), own_segments(segments.table))
     return RunTexts(key, title, language, texts, segments)
