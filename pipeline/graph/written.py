@@ -22,14 +22,15 @@ _DIR: Final = ".dir"
 _IGNORED: Final = (".gitkeep", ".part")
 
 
-def record(stage: str, outs: Collection[Path]) -> None:
+def record(stage: str, outs: Collection[Path], folder: Path = Path()) -> None:
     """Write the hashes of the outputs that a stage has written without DVC.
 
     Args:
         stage: its name in dvc.yaml, such as "score@songnet_free".
+        folder: folder of the profile.
     """
-    hashes = {out.as_posix(): _hash(out) for out in outs if out.exists()}
-    write_json(_records(Path()) / f"{stage}.json", hashes)
+    hashes = {out.as_posix(): _hash(folder / out) for out in outs if (folder / out).exists()}
+    write_json(_records(folder) / f"{stage}.json", hashes)
 
 
 def require_written(paths: Collection[Path], folder: Path = Path()) -> None:
