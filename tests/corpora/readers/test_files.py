@@ -59,6 +59,14 @@ def test_files_of_another_ending_are_left_out_only_beside_one_of_the_ending(tmp_
     assert [name for *_, name in files_of(folders, "lines")] == ["a", "cover", "notes", "b", "notes"]
 
 
+def test_a_file_that_is_left_out_may_share_the_name_of_one_that_is_read(tmp_path: Path) -> None:
+    for name in ("song.lrc", "song.mp3"):
+        (tmp_path / name).touch()
+    assert files_of({"mine": tmp_path}, "lrc", suffix=".lrc") == [("mine", tmp_path / "song.lrc", "song")]
+    with pytest.raises(DataError, match="two files named song; rename one"):
+        files_of({"mine": tmp_path}, "lines")
+
+
 def test_rows_of_any_reader_can_be_written() -> None:
     row = Sentence(id="a/\udc80", origin="o", language="en", target="lamp \ud800")
     assert checked(row) == Quarantined(id="a/\\udc80", stage="read", reason="damaged character", text="lamp \\ud800")

@@ -62,8 +62,8 @@ def files_of(folders: Mapping[str, Path], reader: str, *, suffix: str | None = N
 
     Raises:
         ConfigError: there is no source.
-        DataError: a source has no file, has two files that differ only in their suffix, or has a file name that is not
-            UTF-8.
+        DataError: a source has no file; or, of those that are not left out, two differ only in their suffix, or one has
+            a name that is not UTF-8.
     """
     if not folders:
         raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
@@ -72,13 +72,13 @@ def files_of(folders: Mapping[str, Path], reader: str, *, suffix: str | None = N
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         if not paths:
             raise DataError("no file", file=folder, remedy="run the download or copy stage of its source")
+        paths = [path for path in paths if path.suffix.lower() == suffix] or paths
         names = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
         if twice := sorted(repeated(names)):
             raise DataError(f"two files named {twice[0]}", file=folder, remedy="rename one")
         if odd := [name for name in names if writable(name) != name]:
             raise DataError(f"the file name '{writable(odd[0])}' is not UTF-8", file=folder, remedy="rename it")
-        own = {path for path in paths if path.suffix.lower() == suffix}
-        files += [(origin, path, name) for path, name in zip(paths, names, strict=True) if not own or path in own]
+        files += [(origin, path, name) for path, name in zip(paths, names, strict=True)]
     return files
 
 
