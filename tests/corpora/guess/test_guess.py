@@ -150,6 +150,15 @@ def test_files_of_a_folder_that_are_named_as_splits_are_held_out(tmp_path: Path)
     assert guess(tmp_path / "songs").splits == {}
 
 
+def test_a_folder_with_files_that_a_system_added_is_guessed_and_read(tmp_path: Path) -> None:
+    put(tmp_path, "train.csv", table(["source", "target"], [A, B]))
+    for name in (".DS_Store", "._train.csv", "__MACOSX/train.csv"):
+        put(tmp_path, name, b"\0\xff")
+    found = guess(tmp_path)
+    rows = READERS[found.reader].rows({"mine": tmp_path}, found.options, language="en", where="corpora.mine")
+    assert [row.id for row in rows] == ["mine/train/2"]
+
+
 @pytest.mark.parametrize(
     ("values", "option"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from espalier.corpora.readers.files import aligned, files_of, recognized_sources
+from espalier.corpora.readers.files import aligned, files_of, own_files, recognized_sources
 from espalier.corpora.readers.rows import checked, pair_of
 from espalier.corpora.records import Pair, Quarantined, Sentence
 from espalier.io.errors import ArtifactError, ConfigError, DataError
@@ -65,6 +65,15 @@ def test_a_file_that_is_left_out_may_share_the_name_of_one_that_is_read(tmp_path
     assert files_of({"mine": tmp_path}, "lrc", suffix=".lrc") == [("mine", tmp_path / "song.lrc", "song")]
     with pytest.raises(DataError, match="two files named song; rename one"):
         files_of({"mine": tmp_path}, "lines")
+
+
+def test_files_that_a_system_added_to_a_folder_are_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / ".hidden/__MACOSX"  # what is above the folder says nothing of its files
+    for name in (".DS_Store", "._b.txt", ".git/HEAD", "__MACOSX/b.txt", "a/__MACOSX/c.txt", "a/......txt", "b.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    assert own_files(folder) == [folder / "a/......txt", folder / "b.txt"]
+    assert [path for _, path, _ in files_of({"mine": folder}, "lines")] == own_files(folder)
 
 
 def test_rows_of_any_reader_can_be_written() -> None:

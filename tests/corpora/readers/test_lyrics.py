@@ -91,6 +91,7 @@ def test_files_of_songs_have_a_title_and_those_of_other_systems_are_left(tmp_pat
         "某人/灯.txt": "灯\n作曲 : 某\n\n灯下\n桥边\n",
         "某人/空.txt": "空\n",
         "某人/._灯.txt": "\0",
+        "某人/.灯.txt": "\0",
         "__MACOSX/某人/灯.txt": "灯\n石上\n风中\n",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from espalier.corpora.guess.encoding import LOOKED_AT, encoding_of
 from espalier.corpora.guess.fields import Fields, fields_of, is_above, is_named
 from espalier.corpora.guess.lists import guess_rows, place_of
-from espalier.corpora.readers.files import json_in
+from espalier.corpora.readers.files import json_in, own_files
 from espalier.corpora.readers.framing import FORMS, Encoding, Framing, lines_at, listed, rows_of, value_at
 from espalier.corpora.readers.lrc import sung
 from espalier.corpora.readers.tables import SKIP
@@ -81,7 +81,7 @@ def _files(path: Path) -> list[Path]:
     """The file, or the files of a folder with the most frequent known ending."""
     if not path.is_dir():
         return [path]
-    files = sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith("."))
+    files = own_files(path)
     known = [each for each in files if each.suffix.lower() in {*FORMS, *_KINDS}]
     if not known:
         endings = ", ".join(sorted({*FORMS, *_KINDS}))

@@ -18,6 +18,7 @@ from espalier.io.validation import repeated
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
+_HIDDEN = re.compile(r"\.(?!\.)")
 
 
 def single_source(folders: Mapping[str, Path], reader: str) -> tuple[str, Path]:
@@ -54,8 +55,21 @@ def recognized_sources(
     return sources
 
 
+def own_files(folder: Path) -> list[Path]:
+    """The files of a folder at any depth, in order, without those that a system added.
+
+    These are what is hidden, by a name such as `._song.txt`, `.DS_Store` or `.git`, and what is in `__MACOSX`. A name
+    that begins with two dots is a title.
+    """
+    return sorted(path for path in folder.rglob("*") if path.is_file() and _is_own(path.relative_to(folder)))
+
+
+def _is_own(path: Path) -> bool:
+    return not any(part == "__MACOSX" or _HIDDEN.match(part) for part in path.parts)
+
+
 def files_of(folders: Mapping[str, Path], reader: str, *, suffix: str | None = None) -> list[tuple[str, Path, str]]:
-    """All files of all sources as (source name, path, path within the source without its last suffix).
+    """The files of all sources (`own_files`) as (source name, path, path within the source without its last suffix).
 
     Args:
         suffix: if a source has files whose names end so, in small or capital letters, its others are left out.
@@ -69,7 +83,7 @@ def files_of(folders: Mapping[str, Path], reader: str, *, suffix: str | None = N
         raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
     files = []
     for origin, folder in folders.items():
-        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        paths = own_files(folder)
         if not paths:
             raise DataError("no file", file=folder, remedy="run the download or copy stage of its source")
         paths = [path for path in paths if path.suffix.lower() == suffix] or paths

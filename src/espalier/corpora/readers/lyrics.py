@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from espalier.corpora.readers.files import json_of
+from espalier.corpora.readers.files import json_of, own_files
 from espalier.corpora.readers.rows import fault_of, quarantined
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError, DataError
@@ -48,7 +48,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
     The content of a folder is recognized by its files: `songs.json` (a list of songs with their lines as `lyric`),
     `lyrics_zh.txt` (pairs of lines, segmented into words, in Traditional characters of Taiwan; a new song or verse
     begins if a pair does not begin with the end of the last one), or else one text file per song at any depth, with the
-    title first. Files that systems add to archives (`__MACOSX`) are ignored.
+    title first. Files that systems add (`own_files`) are ignored.
 
     Characters are converted to Simplified (tw2s). Time tags, bracketed text, spaces and marks are removed. A line is
     quarantined if it is a title, credit or singer's name (a colon within 16 characters), has Latin letters, kana,
@@ -132,18 +132,13 @@ def _songs(origin: str, folder: Path) -> Iterator[Song]:
     elif (file := folder / "lyrics_zh.txt").is_file():
         yield from _chains(origin, file)
     else:
-        files = [path for path in sorted(folder.rglob("*.txt")) if _is_own(path.relative_to(folder))]
+        files = [path for path in own_files(folder) if path.name.endswith(".txt")]
         if not files:
             raise DataError("no songs", file=folder, remedy="run the download stage of its source")
         for number, path in enumerate(files):
             lines = _written(text_of(path).split("\n"))
             if lines:
                 yield Song(f"{origin}-{number:05d}", origin, lines, titled=True)
-
-
-def _is_own(path: Path) -> bool:
-    """Whether a file is a song, not a file that a system added to an archive."""
-    return "__MACOSX" not in path.parts and not path.name.startswith("._")
 
 
 def listed_songs(file: Path) -> Iterator[list[str]]:
