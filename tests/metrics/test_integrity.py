@@ -16,6 +16,7 @@ from espalier.metrics.family import family_scores, statistics_of
 from espalier.metrics.integrity import Integrity, deviation_metrics, integrity_statistics
 from espalier.metrics.metric import Score
 from espalier.metrics.texts import MarkLikelihoods, Verses
+from espalier.metrics.verse import verse_families
 from tests.metrics.keys import INTEGRITY
 
 #: Probabilities of the final marks of three texts: 1/2 and 1/8; 1/16; and none, of two units.
@@ -53,6 +54,12 @@ def test_both_logarithms_pooled_and_text_by_text_are_worked_out_by_hand() -> Non
     assert found["integrity_times_reference"].value == pytest.approx(2 ** (8 / 3 - 4 / 3))
     assert found["integrity_marked"].value == pytest.approx(100 * 3 / 7)
     assert found["integrity_deviation"].undefined == "one sample"
+
+
+def test_texts_without_seeds_and_samples_are_one_sample() -> None:
+    verses = Verses(*(["山。"] * 3,) * 2, [""] * 3, "zh", marks=LIKELIHOODS)
+    families = [each for each in verse_families(verses, rules="songci", seed=1) if isinstance(each, Integrity)]
+    assert family_scores(statistics_of(families, verses), seed=1, resamples=0) == scored(LIKELIHOODS)
 
 
 def test_a_run_without_judge_has_every_key_and_no_value() -> None:

@@ -191,6 +191,17 @@ def test_lists_of_different_lengths_are_refused() -> None:
         text_statistics([["a"]], [], [], draws=[])
     with pytest.raises(EspalierError, match="pair them by id"):
         Structured([["a"]], [["a"]], [], {}, likelihood=NONE, own_weights=[0.0], draws=[0])
+    texts: dict[str, Any] = {"references": [["a"]] * 2, "hypotheses": [["a"]] * 2, "prompts": [0] * 2}
+    rest: dict[str, Any] = {"symbols": {}, "own_weights": [0.0] * 2, "draws": [0] * 2}
+    both = CorpusLikelihood([0.0] * 2, [0] * 2, [0.0] * 2, [0] * 2)
+    Structured(**texts, **rest, likelihood=both)
+    for changes, message in (
+        ({"likelihood": NONE}, "1 likelihood for 2 references"),
+        ({"draws": [0]}, "1 draws for 2 references"),
+        ({"symbols": {"pos": ([["n"]] * 2, [["n"]])}}, "1 pos symbols for 2 references"),
+    ):
+        with pytest.raises(EspalierError, match=message):
+            Structured(**{**texts, **rest, "likelihood": both, **changes})
 
 
 def test_names_of_one_metric_are_never_those_of_another() -> None:

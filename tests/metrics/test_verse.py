@@ -17,7 +17,7 @@ from espalier.metrics.metric import Score, details_json
 from espalier.metrics.perplexity import Perplexity, perplexity_statistics
 from espalier.metrics.prosody import Prosody
 from espalier.metrics.registry import family
-from espalier.metrics.texts import CorpusLikelihood, Verses
+from espalier.metrics.texts import CorpusLikelihood, MarkLikelihoods, Verses
 from espalier.metrics.verse import HEADLINE, by_format, verse_families
 from tests.metrics.keys import INTEGRITY, OF_PARTS, VERSE, VERSE_DEV, VERSE_PARTS
 
@@ -184,11 +184,16 @@ def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None
         ({"rhymes": ["AAA"] * 3}, "scoring: 3 rhymes for 2 references"),
         ({"likelihood": LIKELIHOOD}, "scoring: 1 likelihood for 2 references"),
         ({"draws": [0, 0, 1]}, "scoring: 3 draws for 2 references"),
+        ({"tunes": ["灯词"]}, "scoring: 1 tunes for 2 references"),
+        ({"templates": []}, "scoring: 0 templates for 2 references"),
+        ({"marks": MarkLikelihoods([1.0], [1], [3], [1.0], [1])}, "scoring: 1 marks for 2 references"),
+        ({"seeds": [1]}, "scoring: 1 seeds for 2 references"),
+        ({"samples": [1]}, "scoring: 1 samples for 2 references"),
         ({"references": [POEM, ""]}, "scoring, row 2: the reference is empty"),
         ({"rhymes": ["AAA", "AA"]}, "scoring, row 2: 2 rhyme letters for 3 units; give one letter per unit"),
     ],
 )
-def test_what_does_not_fit_together_is_refused(changes: dict[str, list[str]], message: str) -> None:
+def test_what_does_not_fit_together_is_refused(changes: dict[str, Any], message: str) -> None:
     given = {"references": [POEM, OTHER], "hypotheses": [POEM, OTHER], "rhymes": ["AAA", ".AA"], **changes}
     with pytest.raises(EspalierError) as caught:
         Verses(**given, language="zh")  # type: ignore[arg-type]

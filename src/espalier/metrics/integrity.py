@@ -140,7 +140,8 @@ class Integrity(Family[Verses]):
         if self.seeds is None or self.samples is None:
             return statistics
         seed_of, sample_of = (
-            np.unique(np.asarray(labels), return_inverse=True)[1] for labels in (verses.seeds, verses.samples)
+            np.unique(np.asarray(labels), return_inverse=True)[1] if len(labels) else 0
+            for labels in (verses.seeds, verses.samples)
         )
         columns = np.zeros((len(statistics), self.seeds, self.samples, len(_PER_DRAW)))
         columns[np.arange(len(statistics)), seed_of, sample_of] = statistics[:, _PER_DRAW]

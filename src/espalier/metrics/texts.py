@@ -67,7 +67,8 @@ class Verses:
         books: the folder of the source `couyun`, needed for `Prosody`.
         templates: the format of each text with its kept words (`espalier.verse.literals.template_of`), for `Literals`.
         marks: likelihoods under the judge, for `Integrity`.
-        seeds, samples: seed and sample number of each text, for the deviations of `Integrity`.
+        seeds, samples: seed and sample number of each text, for the deviations of `Integrity`; by default all texts are
+            one sample of one seed.
 
     Raises:
         EspalierError: the lists differ in length, a reference is empty, or a scheme does not fit its reference.
@@ -89,8 +90,17 @@ class Verses:
     def __post_init__(self) -> None:
         count = len(self.references)
         require_lengths("references", count, hypotheses=self.hypotheses, rhymes=self.rhymes)
-        if self.draws is not None:
-            require_lengths("references", count, draws=self.draws)
+        optional = {
+            "draws": self.draws,
+            "tunes": self.tunes,
+            "templates": self.templates,
+            "likelihood": self.likelihood.nll if self.likelihood is not None else None,
+            "marks": self.marks.nats if self.marks is not None else None,
+            "seeds": self.seeds if len(self.seeds) else None,
+            "samples": self.samples if len(self.samples) else None,
+        }
+        given = {name: entries for name, entries in optional.items() if entries is not None}
+        require_lengths("references", count, **given)
         for row, (reference, rhyme) in enumerate(zip(self.references, self.rhymes, strict=True), start=1):
             units = len(units_of(reference))
             if not units:
@@ -101,8 +111,6 @@ class Verses:
                     where=f"scoring, row {row}",
                     remedy="give one letter per unit, . for none",
                 )
-        if self.likelihood is not None:
-            require_lengths("references", count, likelihood=self.likelihood.nll)
 
     def needed(self, name: str) -> Any:
         """An attribute that a family needs.
@@ -193,8 +201,12 @@ class Structured:
     def __post_init__(self) -> None:
         count = len(self.references)
         require_lengths(
-            "references", count, hypotheses=self.hypotheses, prompts=self.prompts, own_weights=self.own_weights
-        )
+            "references", count, hypotheses=self.hypotheses, prompts=self.prompts, own_weights=self.own_weights,
+            likelihood=self.likelihood.nll, draws=self.draws,
+        )  # fmt: skip
+        for name, sides in self.symbols.items():
+            for side in sides:
+                require_lengths("references", count, **{f"{name} symbols": side})
 
     def sides(self, of: str, whole: bool) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
         """The tokens ("text") or a structure's symbols of references and hypotheses; with their prompts if whole."""

@@ -44,7 +44,7 @@ def verse_families(verses: Verses, *, rules: Rules, seed: int, rule: Rule = "str
     if verses.books is not None and verses.tunes is not None and language == "zh":
         families.append(Prosody())
     if verses.marks is not None:
-        families += [Integrity(), Integrity(len({*verses.seeds}), len({*verses.samples}))]
+        families += [Integrity(), Integrity(len({*verses.seeds}) or 1, len({*verses.samples}) or 1)]
     if verses.templates is not None:
         families.append(Literals())
     return families
