@@ -171,6 +171,9 @@ def test_a_folder_with_files_that_a_system_added_is_guessed_and_read(tmp_path: P
         ("12 80 99.5", {"least": 80.0}),
         ("-1 0 3", {}),
         ("news sport", {}),
+        ("nan 0.1 0.5 NaN 0.93", {"least": 0.8}),
+        ("nan 0 1", {"labels": [1]}),
+        ("nan", {}),
     ],
 )
 def test_labels_of_paraphrases_are_kept_and_of_scores_the_upper_fifth_of_their_scale(

@@ -69,6 +69,12 @@ def test_labels_are_numbers_or_words_whatever_their_spelling(tmp_path: Path, lab
     assert read == kept.split() and reasons(found)["mine/a/7"] == "no label"
 
 
+def test_a_label_nan_is_no_label_rather_than_one_under_the_threshold(tmp_path: Path) -> None:
+    text = "a\tb\tnan\nc\td\tNaN\ne\tf\t0.9\n"
+    found = rows("pairs", put(tmp_path, a__tsv=text), columns=["source", "target", "label"], least=0.8)
+    assert reasons(found) == {"mine/a/1": "no label", "mine/a/2": "no label"}
+
+
 def test_a_threshold_keeps_pairs_whose_label_is_at_least_that(tmp_path: Path) -> None:
     text = "a\tb\t0.79\nc\td\t.8\ne\tf\t5\ng\th\thigh\ni\tj\t\n"
     found = rows("pairs", put(tmp_path, a__tsv=text), columns=["source", "target", "label"], least=0.8)

@@ -143,8 +143,9 @@ def _pairs(values: Mapping[str, Sequence[Any]], source: str, target: str, notes:
 
 
 def kept_labels(values: Sequence[Any]) -> dict[str, Any]:
-    """The option that keeps paraphrases by their labels; empty if it cannot be told."""
-    found = {str(value).strip() for value in values if value is not None and str(value).strip()}
+    """The option that keeps paraphrases by their labels; empty if it cannot be told. A "nan" is no label."""
+    found = {str(value).strip() for value in values if value is not None}
+    found = {value for value in found if value.lower() not in ("", "nan")}
     numbers = [number for value in found if (number := number_in(value)) is not None]
     if len(numbers) == len(found) > 2:
         top = next((top for top in _TOPS if max(numbers) <= top), None)

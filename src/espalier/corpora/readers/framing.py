@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args
@@ -190,8 +191,9 @@ def lines_at(value: object, path: str) -> list[str] | None:
 
 
 def number_in(text: str) -> float | None:
-    """The number that a text is, such as a label; None if it is none."""
+    """The number that a text is, such as a label; None if it is none, or "nan", which stands where one lacks."""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return None if math.isnan(number) else number
