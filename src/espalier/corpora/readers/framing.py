@@ -160,10 +160,8 @@ def _json_lines(lines: Iterator[str], file: Path) -> Iterator[Row]:
 
 def listed(value: object, within: str, file: Path) -> Iterator[Row]:
     """Every row of a JSON file that is read already, as in `rows_of`."""
-    for key in filter(None, within.split(".")):
-        if not isinstance(value, dict) or key not in value:
-            raise DataError(f"no {within}", file=file, remedy="name the key of the list of rows: within")
-        value = value[key]
+    if within and (value := value_at(value, within)) is None:
+        raise DataError(f"no {within}", file=file, remedy="name the key of the list of rows: within")
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list):
@@ -173,12 +171,20 @@ def listed(value: object, within: str, file: Path) -> Iterator[Row]:
 
 
 def value_at(value: object, path: str) -> object:
-    """What stands at a key of a mapping, or at keys inside with dots: "translation.en"; None if nothing does."""
-    if isinstance(value, Mapping) and path in value:
+    """What stands at a key of a mapping, or at keys inside with dots: "translation.en"; None if nothing does.
+
+    Keys may have dots themselves.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    if path in value:
         return value[path]
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
+    dot = path.find(".")
+    while dot >= 0:
+        if (found := value_at(value.get(path[:dot]), path[dot + 1 :])) is not None:
+            return found
+        dot = path.find(".", dot + 1)
+    return None
 
 
 def lines_at(value: object, path: str) -> list[str] | None:
