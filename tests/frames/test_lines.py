@@ -186,6 +186,8 @@ def test_numbers_are_not_counted_and_a_note_says_so() -> None:
         (Meter("iambic octameter"), "'iambic octameter' is no meter"),
         (Syllables("5/x"), "'5/x' are no counts; one for each line: 5/7/5"),
         (Syllables("5/0"), "'5/0' are no counts"),
+        (Syllables("5/０"), "'5/０' are no counts"),
+        (Syllables("5/٠"), "'5/٠' are no counts"),
         (Syllables("400"), "syllables: a line of 400 syllables; at most 200"),
         (Syllables("/".join("5" * 201)), "syllables: 201 lines; at most 200"),
         (Syllables("5/7/5") & Rhyme("AB"), "syllables has 3 lines, rhyme has 2 lines"),

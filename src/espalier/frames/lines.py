@@ -104,7 +104,7 @@ def initials_of(said: Mapping[str, Any], size: int) -> tuple[str, ...]:
 
 def _counts(text: str) -> list[int]:
     parts = [part.strip() for part in re.split(r"[/,\n]", text) if part.strip()]
-    if not parts or not all(part.isdecimal() and part.strip("0") for part in parts):
+    if not parts or not all(part.isdecimal() and any(map(int, part)) for part in parts):
         raise ConfigError(f"'{text[:40]}' are no counts", where="syllables", remedy="one for each line: 5/7/5")
     if long := next((part for part in parts if len(part) > len(str(MOST)) or int(part) > MOST), None):
         raise ConfigError(f"a line of {long[:40]} syllables", where="syllables", remedy=f"at most {MOST}")
