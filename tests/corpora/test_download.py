@@ -295,6 +295,13 @@ def test_a_server_error_leads_to_the_next_url(server: Server, place: Place) -> N
     assert [path for path, _ in server.asked] == ["/a", "/b"]
 
 
+def test_a_refused_range_without_a_part_leads_to_the_next_url(server: Server, place: Place) -> None:
+    server.manners["/a"] = ["416"]
+    place.fetch(source_of(server.url("/a"), server.url("/b")))
+    assert place.content() == {"deep/a.bin": DATA}
+    assert [path for path, _ in server.asked] == ["/a", "/b"]
+
+
 @pytest.mark.parametrize("manner", ["wrong", "long"])
 def test_wrong_bytes_are_fetched_anew_once_and_then_elsewhere(server: Server, place: Place, manner: str) -> None:
     server.manners["/a"] = [manner]

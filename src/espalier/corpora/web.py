@@ -141,7 +141,7 @@ def _append(url: str, transfer: Transfer, pace: _Pace) -> None:
     try:
         with closing(pace.wait(lambda: _open(url, headers, transfer.timeout))) as reply:
             if reply.status_code == 416:
-                transfer.part.unlink()
+                transfer.part.unlink(missing_ok=True)
             if reply.status_code not in (200, 206):
                 raise TransferError(f"HTTP {reply.status_code} {(reply.reason or '')[:40]}".strip())
             resumed = reply.status_code == 206
