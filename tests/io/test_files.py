@@ -8,6 +8,8 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -199,6 +201,45 @@ def test_what_another_process_is_writing_is_not_swept(tmp_path: Path) -> None:
         assert mine.read_text() == "mine"
     assert (tmp_path / "a.json").read_text() == "mine"
     assert names(tmp_path) == {"a.json"}
+
+
+@pytest.mark.parametrize("write", [atomic_file, atomic_folder])
+def test_a_temporary_file_that_is_swept_before_its_lock_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path], AbstractContextManager[Path]]
+) -> None:
+    opened, swept = os.open, list[str]()
+
+    def late(path: str | Path, flags: int, *mode: int) -> int:
+        if isinstance(path, Path) and not swept:
+            swept.append(str(path))
+            path.rmdir() if path.is_dir() else path.unlink()
+        return opened(path, flags, *mode)
+
+    monkeypatch.setattr(os, "open", late)
+    with write(tmp_path / "a") as part:
+        assert [str(part)] != swept and part.exists()
+    assert len(swept) == 1 and names(tmp_path) == {"a"}
+
+
+@pytest.mark.parametrize("function", ["open", "flock"])
+def test_a_temporary_file_that_cannot_be_locked_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    opened = os.open
+
+    def too_many(path: str | Path, flags: int, *mode: int) -> int:
+        if isinstance(path, Path):
+            raise OSError(errno.EMFILE, "Too many open files")
+        return opened(path, flags, *mode)
+
+    if function == "open":
+        monkeypatch.setattr(os, "open", too_many)
+    else:
+        monkeypatch.setattr(fcntl, "flock", refuse)
+    reason = "Too many open files" if function == "open" else "No space left on device"
+    with pytest.raises(ArtifactError, match=rf"a\.json: cannot write: {reason}"):
+        write_json(tmp_path / "a.json", 1)
+    assert names(tmp_path) == set()
 
 
 def test_strays_of_killed_processes_go_and_other_files_stay(tmp_path: Path) -> None:

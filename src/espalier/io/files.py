@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -154,25 +154,33 @@ def _temporary(path: Path, make: Callable[[], Path]) -> Iterator[Path]:
 
     It is locked while in use, and deleted at the end if it still exists.
     """
-    part, lock = None, -1
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _sweep(path)
-        while part is None:
-            part = make()
-            lock = _opened(part)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not _is(part, lock):  # another process has swept it before it was locked
-                os.close(lock)
-                part = None
-        yield part
-    except OSError as error:
-        raise _refused(path, error) from error
-    finally:
-        if part is not None:
+        part, lock = _locked(make)
+        try:
+            yield part
+        finally:
             if _is(part, lock):
                 _delete(part)
             os.close(lock)
+    except OSError as error:
+        raise _refused(path, error) from error
+
+
+def _locked(make: Callable[[], Path]) -> tuple[Path, int]:
+    """A new temporary file or folder, and its lock. If another process sweeps it before the lock, it is made again."""
+    while True:
+        part = make()
+        with ExitStack() as unless_locked:
+            unless_locked.callback(_delete, part)
+            with suppress(FileNotFoundError):  # swept
+                lock = _opened(part)
+                unless_locked.callback(os.close, lock)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if _is(part, lock):
+                    unless_locked.pop_all()
+                    return part, lock
 
 
 def _sweep(path: Path) -> None:
