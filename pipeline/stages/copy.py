@@ -27,7 +27,7 @@ def copy_file(file: Path, folder: Path, *, where: str) -> None:
 
     Raises:
         SourceError: the file does not exist, or changed while it was copied.
-        ArtifactError: the copy cannot be written; `folder` is unchanged.
+        ArtifactError: a file cannot be read, or the copy cannot be written; `folder` is unchanged.
     """
     if file.is_dir():
         with atomic_folder(folder) as part:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -57,6 +58,44 @@ def test_a_full_disk_leaves_the_old_file_intact(tmp_path: Path, monkeypatch: pyt
     assert "\n" not in str(caught.value)
     assert read_json(tmp_path / "a.json") == "old"
     assert names(tmp_path) == {"a.json"}
+
+
+def test_a_file_that_cannot_be_read_while_another_is_written_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "input.txt"
+    with pytest.raises(ArtifactError) as caught, atomic_folder(tmp_path / "a") as part:
+        shutil.copyfile(missing, part / "input.txt")
+    assert str(caught.value) == (
+        f"{missing}: cannot read: No such file or directory; nothing was changed; correct the path or its permissions,"
+        " and run again"
+    )
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "files"),
+    [
+        (errno.EACCES, ["deep/a"]),
+        (errno.EACCES, ["deep"]),
+        (errno.EACCES, ["deep/.a.x1.part/b"]),
+        (errno.EACCES, ["input", "deep/.a.x1.part/b"]),  # of a move, or a copy
+        (errno.EACCES, []),
+        (errno.ENOSPC, ["elsewhere"]),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_told_from_one_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, files: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = [*files, None, None][:2]
+    for target in (Path("deep/a"), tmp_path / "deep/a"):
+        with pytest.raises(ArtifactError) as caught, atomic_folder(target):
+            raise OSError(code, "reason", first, None, second)
+        assert str(caught.value).startswith(f"{target}: cannot write: reason; nothing was changed; free space or")
+
+
+def test_a_copy_that_fails_without_the_name_of_a_file_is_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError, match=r"/a: cannot write: .*; free space"), atomic_folder(tmp_path / "a") as part:
+        raise shutil.Error([(str(tmp_path / "b"), str(part / "b"), "reason")])
 
 
 def test_a_mistake_while_writing_leaves_the_old_file_intact(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from espalier.io.errors import SourceError
+from espalier.io.errors import ArtifactError, SourceError
 from pipeline.stages.copy import copy_file, unchanged_file
 
 
@@ -29,6 +31,22 @@ def test_a_missing_file_is_one_line_and_leaves_the_folder(tmp_path: Path) -> Non
         copy_file(tmp_path / "nowhere.tsv", folder, where=where)
     assert "\n" not in str(caught.value)
     assert [path.name for path in folder.iterdir()] == ["older.tsv"]
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, unreadable = Path.open, tmp_path / "songs/b.lrc"
+
+    def refuse(self: Path, *args: Any, **options: Any) -> Any:
+        if self == unreadable:
+            raise PermissionError(errno.EACCES, "Permission denied", str(self))
+        return opened(self, *args, **options)
+
+    unreadable.parent.mkdir()
+    unreadable.touch()
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(ArtifactError, match=rf"^{unreadable}: cannot read: Permission denied; nothing was changed"):
+        copy_file(unreadable.parent, tmp_path / "raw", where="sources.local.mine.file")
+    assert not (tmp_path / "raw").exists()
 
 
 def test_a_folder_is_copied_with_all_that_is_in_it(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ _PART, _OLD = ".part", ".old"
 _EXCHANGE = 2
 _AT_FDCWD = -100
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+#: What only writing meets, whatever the file.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 #: In `together`: the moves that wait for its end, and what keeps the temporary files.
 _together: ContextVar[tuple[list[Callable[[], object]], ExitStack] | None] = ContextVar("together", default=None)
 
@@ -42,7 +44,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     Temporary files of killed processes are deleted first.
 
     Raises:
-        ArtifactError: it cannot be written (disk full, no permission); an existing `path` is unchanged.
+        ArtifactError: it cannot be written (disk full, no permission), or a file that the context reads cannot be read;
+            an existing `path` is unchanged.
     """
     with ExitStack() as held:
         part = held.enter_context(_temporary(path, lambda: _new_file(path)))
@@ -259,11 +262,29 @@ def _umask() -> int:
 
 
 def _refused(path: Path, error: OSError) -> ArtifactError:
+    if source := _source(path, error):
+        return ArtifactError(
+            f"cannot read: {error.strerror or error}",
+            where=source,
+            remedy="nothing was changed; correct the path or its permissions, and run again",
+        )
     return ArtifactError(
         f"cannot write: {error.strerror or error}",
         where=path,
         remedy="nothing was changed; free space or correct the permissions, and run again",
     )
+
+
+def _source(path: Path, error: OSError) -> str | None:
+    """The file that an error names if it is another than `path`, its folders and its temporary files."""
+    named = [name for name in (error.filename, error.filename2) if isinstance(name, str | os.PathLike)]
+    if not named or error.errno in _FULL:
+        return None
+    target, *files = map(Path, map(os.path.abspath, (path, *named)))
+    temporary = str(target.with_name(f".{target.name}."))
+    if any(file in (target, *target.parents) or str(file).startswith(temporary) for file in files):
+        return None
+    return os.fspath(named[0])
 
 
 def exchange(one: Path, other: Path) -> bool:
