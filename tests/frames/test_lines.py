@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from espalier.frames import Acrostic, Form, Format, Meter, Rhyme, Syllables, Words
-from espalier.frames.check_lines import check_lines
+from espalier.frames.check_lines import LINE, check_lines
 from espalier.frames.lexicon import Lexicon, guessed_shapes, shapes_of
 from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.lines import lines_of
@@ -172,6 +173,17 @@ def test_the_rhyme_of_a_word_that_the_dictionary_lacks_is_not_judged_and_a_note_
     assert violation.wanted.startswith("a word that rhymes with ")
     alone = frame.check("a zibbl / the qzzt / the rose")  # nothing to rhyme with
     assert "rhyme" not in {score.rule for score in alone.scores} and not alone.violations
+
+
+@given(st.text(" \t\r\n/\u2028a,", max_size=12))
+def test_the_lines_of_a_text_are_those_that_are_not_blank(text: str) -> None:
+    lines = re.finditer(r"[^\n/]*[^\s/][^\n/]*", text)
+    assert [match.span() for match in LINE.finditer(text)] == [match.span() for match in lines]
+
+
+def test_a_text_of_many_blanks_takes_no_hours() -> None:
+    blanks = " " * 300_000
+    assert check_lines({"syllables": "2"}, f"{blanks}/a lamp{blanks}\n{blanks}").kept
 
 
 def test_numbers_are_not_counted_and_a_note_says_so() -> None:

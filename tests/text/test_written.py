@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.frames import Syllables
-from espalier.text.written import as_written
+from espalier.text.written import _FIRST, _SPACE, as_written
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,27 @@ def test_only_spaces_capitals_and_a_mark_at_the_end_change(verse: str) -> None:
     assert plain in (before, before + ".")
     assert as_written(written) == written
     assert written.count("\n") == verse.count("\n")
+
+
+@given(st.text(" \t,.'’snt\na", max_size=12))
+def test_all_blanks_before_a_mark_or_the_end_of_a_contraction_go(verse: str) -> None:
+    marks = r"[ \t]+(?=[,.;:!?](?:[\s'\"’”)]|$)|(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b)"
+    assert [match.span() for match in _SPACE.finditer(verse)] == [match.span() for match in re.finditer(marks, verse)]
+
+
+@given(st.text(".!' \t\na1_éß,\u0345ⓐ", max_size=12))
+def test_the_first_letters_of_lines_and_sentences_are_capitals(verse: str) -> None:
+    first = r"(?m)(?:^|[.!?]['\"’”)]*[ \t])[^\w\n]*[^\W\d_]"
+    capitals = re.sub(first, lambda match: match.group()[:-1] + match.group()[-1].upper(), verse)
+    assert _FIRST.sub(lambda match: match[1] + match[2].upper(), verse) == capitals
+
+
+def test_a_text_of_many_marks_takes_no_hours() -> None:
+    assert as_written("! —" * 300_000) == "! —" * 300_000
+
+
+def test_a_text_of_many_blanks_takes_no_hours() -> None:
+    assert as_written("a" + " " * 300_000 + "b") == "A" + " " * 300_000 + "b."
 
 
 def test_the_syllables_of_a_text_stay() -> None:

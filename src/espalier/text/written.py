@@ -3,11 +3,12 @@
 import re
 from typing import Final
 
-#: A space that is not written: before a mark, or before the end of a contraction.
-_SPACE: Final = re.compile(r"[ \t]+(?=[,.;:!?](?:[\s'\"’”)]|$)|(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b)")
+#: A space that is not written: before a mark, or before the end of a contraction. Blanks are tried once, all together.
+_SPACE: Final = re.compile(r"(?<![ \t])[ \t]++(?=[,.;:!?](?:[\s'\"’”)]|$)|(?:n['’]t|['’](?:s|d|m|ll|re|ve))\b)")
 _I: Final = re.compile(r"(?<![\w'’-])i(?![\w-])")
-#: The first letter of a line, or after the end of a sentence; quotes and brackets may stand before it.
-_FIRST: Final = re.compile(r"(?m)(?:^|[.!?]['\"’”)]*[ \t])[^\w\n]*[^\W\d_]")
+#: The first letter of a line, or after the end of a sentence; quotes and brackets may stand before it. Without
+#: a letter, it matches too: what stands there is not tried again.
+_FIRST: Final = re.compile(r"(?m)((?:^|[.!?]['\"’”)]*[ \t])[^\w\n]*+)([^\W\d_]?)")
 _MARKS: Final = ",.;:!?…—-"
 
 
@@ -18,7 +19,7 @@ def as_written(verse: str) -> str:
     full stop. Marks and the ends of contractions stand at their words: "day ?" becomes "day?".
     """
     text = _I.sub("I", _SPACE.sub("", verse))
-    text = _FIRST.sub(lambda match: match.group()[:-1] + match.group()[-1].upper(), text)
+    text = _FIRST.sub(lambda match: match[1] + match[2].upper(), text)
     body = text.rstrip()
     last = body.rstrip("'\"’”)")[-1:]
     return text if not last or last in _MARKS else f"{body}.{text[len(body) :]}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from espalier.corpora.readers.lyrics import clean, read
+from espalier.corpora.readers.lyrics import _TIME, clean, read
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.errors import ConfigError, DataError
 
@@ -49,6 +50,17 @@ def reasons(folders: dict[str, Path]) -> list[tuple[str, str]]:
 )
 def test_a_line_is_cleaned_or_refused_with_a_reason(line: str, cleaned: tuple[str, str]) -> None:
     assert clean(line) == cleaned
+
+
+@given(st.text("[]1٣a\n", max_size=12))
+def test_time_tags_are_brackets_with_a_digit(line: str) -> None:
+    assert [match.span() for match in _TIME.finditer(line)] == [
+        match.span() for match in re.finditer(r"\[[^\]]*\d[^\]]*\]", line)
+    ]
+
+
+def test_a_line_of_many_open_brackets_takes_no_hours() -> None:
+    assert clean("[1" * 10_000) == ("", "Latin letters, kana or digits")
 
 
 def test_neighbours_are_paired_without_overlap_and_a_dropped_line_parts_them(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ SONGS: Final = "songs.json"
 SHORTEST, LONGEST = 2, 20
 #: A line with a colon within this number of characters is a credit or a singer's name.
 _CREDIT: Final = 16
-_TIME = re.compile(r"\[[^\]]*\d[^\]]*\]")
+_TIME = re.compile(r"\[[^\]\d]*+\d[^\]]*+\]")
 _BRACKETS = re.compile(r"[(（\[【][^)）\]】]*[)）\]】]")
 # Letters of other scripts, digits, and the sign for a sung vowel that goes on.
 _OTHER_SCRIPT = re.compile("[A-Za-z0-9０-９Ａ-Ｚａ-ｚ\u3040-\u30ff~]")
