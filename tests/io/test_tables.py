@@ -98,6 +98,18 @@ def test_others_read_our_tables_and_we_read_theirs(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(read_table(tmp_path / "theirs.parquet"), ROWS)
 
 
+def test_columns_that_are_not_wanted_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.parquet"
+    ROWS.to_parquet(path)
+    start = pq.ParquetFile(path).metadata.row_group(0).column(1).dictionary_page_offset
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(b"damaged!")
+    assert read_table(path, ["n", "id"]).to_dict("list") == {"n": [1, 2], "id": ["a", "b"]}
+    with pytest.raises(ArtifactError, match="not a Parquet file"):
+        read_table(path)
+
+
 def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     write_table(tmp_path / "a.parquet", ROWS)
     with pytest.raises(ArtifactError, match="no column heads; it has id, text, n"):

@@ -54,7 +54,13 @@ def read_table(path: Path, columns: Sequence[str] | None = None, *, required: Se
     Raises:
         ArtifactError: the table does not exist, is not Parquet, is damaged, or lacks a column.
     """
-    return _read(path, columns, required).to_pandas()
+    file = opened(path)
+    require_columns(path, file.schema_arrow.names, [*(columns or ()), *required])
+    try:
+        table = file.read(None if columns is None else list(columns))
+    except (pa.ArrowException, OSError) as error:
+        raise damaged(path, f"not a Parquet file ({error})") from error
+    return (table if columns is None else table.select(list(columns))).to_pandas()
 
 
 def table_metadata(path: Path) -> dict[str, str]:
@@ -67,15 +73,6 @@ def table_sha256(path: Path) -> str:
     """The digest of a table, checked against its bytes. Raises as `read_table` does."""
     opened(path)
     return file_sha256(path)
-
-
-def _read(path: Path, columns: Sequence[str] | None, required: Sequence[str] = ()) -> pa.Table:
-    try:
-        table = opened(path).read()
-    except (pa.ArrowException, OSError) as error:
-        raise damaged(path, f"not a Parquet file ({error})") from error
-    require_columns(path, table.column_names, [*(columns or ()), *required])
-    return table.select(list(columns)) if columns is not None else table
 
 
 def require_columns(path: Path, present: Sequence[str], wanted: Sequence[str]) -> None:
