@@ -46,6 +46,17 @@ def test_chunks_do_not_show_in_the_bytes(tmp_path: Path, rows: list[tuple[str, s
     pd.testing.assert_frame_equal(pd.concat([frame([]), *read], ignore_index=True), frame(rows))
 
 
+@pytest.mark.parametrize("size", [1, 9])
+def test_rows_without_a_text_or_a_list_are_written_as_all_at_once(tmp_path: Path, size: int) -> None:
+    table = pa.table({
+        "text": pa.array(["a", None, "b"], pa.string()),
+        "large": pa.array([None, None, "c"], pa.large_string()),
+        "list": pa.array([[1], None, [2, 3]], pa.list_(pa.int32())),
+    })  # fmt: skip
+    write_table(tmp_path / "whole.parquet", table)
+    assert written(tmp_path / "made.parquet", table, size) == (tmp_path / "whole.parquet").read_bytes()
+
+
 def test_row_groups_are_the_same_for_all_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "GROUP_ROWS", 3)
     monkeypatch.setattr(chunks, "GROUP_BYTES", 60)

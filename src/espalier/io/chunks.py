@@ -117,7 +117,7 @@ def _bytes(table: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     total = np.full(table.num_rows, 8 * table.num_columns, dtype=np.int64)
     for column in table.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            total += pc.binary_length(column).to_numpy()
+            total += pc.fill_null(pc.binary_length(column), 0).to_numpy()
         elif pa.types.is_list(column.type):
-            total += column.type.value_type.byte_width * pc.list_value_length(column).to_numpy()
+            total += column.type.value_type.byte_width * pc.fill_null(pc.list_value_length(column), 0).to_numpy()
     return total
