@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from espalier.corpora.records import Pair, Quarantined, Sentence, Verse, records_of, values_of, words_of
+from espalier.text.language import Language
 from tests.corpora.whole_tables import table_of
 
 TEXT = st.text(max_size=12)
@@ -50,7 +51,7 @@ def test_a_parser_fills_sentences_and_pairs() -> None:
         assert {f"{side}_tree" for side in kind.sides} <= set(table_of([], kind).columns)
 
 
-def row(text: str, words: str = "", language: str = "en") -> Sentence:
+def row(text: str, words: str = "", language: Language = "en") -> Sentence:
     return Sentence(id="a", origin="o", language=language, target=text, target_words=words)
 
 

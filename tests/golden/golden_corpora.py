@@ -26,6 +26,7 @@ from espalier.datasets.batch import batch_plan, length_batches
 from espalier.datasets.verse.data import VerseData, View
 from espalier.datasets.verse.frames import Frame, frame_of, target_of
 from espalier.datasets.verse.vocabulary import VerseVocabulary
+from espalier.text.language import Language
 from espalier.verse.format import format_of, with_tones
 from espalier.verse.grammar import parse_format
 from tests.corpora.whole_tables import leakage, split_of, table_of
@@ -56,7 +57,7 @@ def verses(count: int) -> list[Verse]:
 def pairs() -> list[Pair]:
     """Made-up pairs: most break one rule, and the last three repeat the first, whole or in part."""
     lamp, door = "(S (NP (NN lamp)))", "(S (VP (VB shut)))"
-    rows = [
+    rows: list[tuple[Language, str, str, str, str]] = [
         ("en", "The lamp glows.", "A glow, of the lamp!", lamp, door),
         ("en", "The lamp glows", "  ", lamp, door),
         ("en", "The café is shut", "It is shut now", lamp, door),

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from espalier.text.language import Language
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -28,7 +30,7 @@ class Record:
 
     id: str
     origin: str
-    language: str
+    language: Language
     target: str
 
 

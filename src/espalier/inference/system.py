@@ -136,7 +136,8 @@ def _parsed(records: Sequence[Record], system: LoadedModel[Any, Any, Any]) -> li
         for place, parse in zip(lacking, system.parse(texts, [rows[place].id for place in lacking]), strict=True):
             if isinstance(parse, EspalierError):
                 raise parse
-            rows[place] = replace(rows[place], **columns_of(parse, side))
+            columns: Mapping[str, Any] = columns_of(parse, side)
+            rows[place] = replace(rows[place], **columns)
     return rows
 
 

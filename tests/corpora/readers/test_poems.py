@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from espalier.corpora.readers.poems import read
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError, DataError
+from espalier.text.language import Language
 
 
-def poems(folder: Path, text: str, language: str = "en", **options: str) -> list[Verse | Quarantined]:
+def poems(folder: Path, text: str, language: Language = "en", **options: str) -> list[Verse | Quarantined]:
     folder.mkdir(exist_ok=True)
     (folder / "mine.txt").write_text(text, encoding="utf-8")
     return list(read({"src": folder}, language=language, **options))
@@ -28,7 +29,7 @@ def test_a_unit_is_a_line_and_an_empty_line_ends_a_poem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_line_without_visible_characters_is_empty(tmp_path: Path, language: str) -> None:
+def test_a_line_without_visible_characters_is_empty(tmp_path: Path, language: Language) -> None:
     first, second = poems(tmp_path / "a", "ra\u200bin\n\u200b\nday\n\n\ufeff \u200b\n", language)
     assert isinstance(first, Verse) and isinstance(second, Verse)
     assert [first.target, second.target] == ["rain", "day"]

@@ -11,9 +11,10 @@ import pytest
 from espalier.corpora.readers import READERS, Reader, reader
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence
 from espalier.io.errors import ConfigError
+from espalier.text.language import Language
 
 
-def read(folders: Mapping[str, Path], *, language: str, word: str, count: int = 1) -> Iterator[Sentence]:
+def read(folders: Mapping[str, Path], *, language: Language, word: str, count: int = 1) -> Iterator[Sentence]:
     for origin in folders:
         for number in range(count):
             yield Sentence(id=f"{origin}/{number}", origin=origin, language=language, target=word)
@@ -72,6 +73,15 @@ def test_options_are_checked_in_one_line() -> None:
 def test_an_option_of_another_type_is_one_line(name: str, option: str, value: Any, words: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=rf"corpora\.mine\.options: {option}.*: .*{words}$"):
         rows(READERS[name], {"mine": tmp_path}, **{option: value})
+
+
+@pytest.mark.parametrize("name", ["dialogues", "lines", "lrc", "mrg", "pairs", "poems", "text_table", "tsv", "verse"])
+def test_a_language_that_no_reader_knows_is_refused_not_read_as_english(name: str, tmp_path: Path) -> None:
+    message = r"^corpora\.mine\.options: language: .*should be 'zh' or 'en'; it is 'fr'$"
+    with pytest.raises(ConfigError, match=message):
+        rows(READERS[name], {"mine": tmp_path}, language="fr")
+    with pytest.raises(ConfigError, match=message):
+        list(READERS[name].rows({"mine": tmp_path}, {}, language="fr", where="corpora.mine"))
 
 
 def test_rows_of_another_type_than_the_reader_names_are_refused(tmp_path: Path) -> None:

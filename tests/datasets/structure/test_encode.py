@@ -16,11 +16,12 @@ from espalier.datasets.structure.encode import StructureSettings, prompt_length
 from espalier.datasets.structure.vocabulary import SPECIAL, TOPIC, UNKNOWN, StructureVocabulary
 from espalier.datasets.vocabulary import BOS, EOS, PAD, UNK
 from espalier.io.errors import ArtifactError, ConfigError
+from espalier.text.language import Language
 
 ENCODING = ENCODINGS["structure"]
 
 
-def line(id: str, words: str, tags: str, language: str = "zh") -> Sentence:
+def line(id: str, words: str, tags: str, language: Language = "zh") -> Sentence:
     text = words if language == "en" else words.replace(" ", "")
     return Sentence(id=id, origin="made", language=language, target=text, target_words=words, target_tags=tags)
 

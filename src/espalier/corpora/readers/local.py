@@ -10,10 +10,11 @@ from espalier.corpora.readers.framing import UNREADABLE, Encoding
 from espalier.corpora.readers.rows import sentence_of
 from espalier.corpora.records import Quarantined, Sentence
 from espalier.io.text_files import each_line
+from espalier.text.language import Language
 
 
 def read_lines(
-    folders: Mapping[str, Path], *, language: str, encoding: Encoding = "utf-8"
+    folders: Mapping[str, Path], *, language: Language, encoding: Encoding = "utf-8"
 ) -> Iterator[Sentence | Quarantined]:
     """Every line of every file, in the order of sources, paths and lines.
 

@@ -12,7 +12,7 @@ from espalier.corpora.readers.rows import fault_of, quarantined
 from espalier.corpora.records import Quarantined, Verse
 from espalier.io.errors import ConfigError
 from espalier.io.text_files import lines_of
-from espalier.text.language import is_mark, join_tokens
+from espalier.text.language import Language, is_mark, join_tokens
 from espalier.text.normalize import visible
 from espalier.verse.text import join_units
 
@@ -20,7 +20,7 @@ TITLE = "#"
 
 
 def read(
-    folders: Mapping[str, Path], *, language: str, rhyme: str = "", encoding: Encoding = "utf-8"
+    folders: Mapping[str, Path], *, language: Language, rhyme: str = "", encoding: Encoding = "utf-8"
 ) -> Iterator[Verse | Quarantined]:
     """Every poem of every file, in the order of sources, paths and lines.
 
@@ -56,7 +56,7 @@ def _stanzas(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
             run = []
 
 
-def _poem(id: str, lines: list[str], origin: str, language: str, rhyme: str) -> Verse | Quarantined:
+def _poem(id: str, lines: list[str], origin: str, language: Language, rhyme: str) -> Verse | Quarantined:
     title = lines[0].lstrip(TITLE).strip() if lines[0].startswith(TITLE) else ""
     body = lines[1:] if lines[0].startswith(TITLE) else lines
     if not body and not fault_of(lines[0]):
@@ -74,7 +74,7 @@ def poem_of(
     id: str,
     lines: Sequence[str],
     origin: str,
-    language: str,
+    language: Language,
     rhyme: str,
     *,
     title: str = "",
@@ -93,15 +93,14 @@ def poem_of(
         return quarantined(id, reason, text)
     if not body:
         return quarantined(id, "no lines", text)
-    zh = language == "zh"
-    units = [list("".join(line.split())) for line in body] if zh else tokens_in("\n".join(body))
+    units = [list("".join(line.split())) for line in body] if language == "zh" else tokens_in("\n".join(body))
     if any(all(is_mark(token) for token in unit) for unit in units):
         return quarantined(id, "line without words", text)
     return Verse(
         id=id,
         origin=origin,
         language=language,
-        target=join_units(join_tokens(unit, "zh" if zh else "en") for unit in units),
+        target=join_units(join_tokens(unit, language) for unit in units),
         author=author,
         tune=title,
         rhyme=rhyme if len(rhyme) == len(units) else "." * len(units),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, values_of
+from espalier.text.language import Language
 
 #: Replaces bytes that are not UTF-8.
 REPLACEMENT = "\ufffd"
@@ -19,7 +20,9 @@ def quarantined(id: str, reason: str, text: str) -> Quarantined:
     return Quarantined(id=id, stage="read", reason=reason, text=text)
 
 
-def pair_of(id: str, source: str, target: str, *, origin: str, language: str, group: str = "") -> Pair | Quarantined:
+def pair_of(
+    id: str, source: str, target: str, *, origin: str, language: Language, group: str = ""
+) -> Pair | Quarantined:
     """A pair with white space reduced to single spaces, or quarantined as "empty side" or by `fault_of`."""
     source, target = " ".join(source.split()), " ".join(target.split())
     if not source or not target:
@@ -29,7 +32,7 @@ def pair_of(id: str, source: str, target: str, *, origin: str, language: str, gr
     return Pair(id=id, origin=origin, language=language, source=source, target=target, group=group)
 
 
-def sentence_of(id: str, text: str, *, origin: str, language: str, group: str = "") -> Sentence | Quarantined:
+def sentence_of(id: str, text: str, *, origin: str, language: Language, group: str = "") -> Sentence | Quarantined:
     """A sentence with white space reduced to single spaces, or quarantined as "empty line" or by `fault_of`."""
     text = " ".join(text.split())
     if not text:
@@ -74,7 +77,7 @@ def checked(row: Record | Quarantined) -> Record | Quarantined:
     return quarantined(writable(row.id), reason, writable("\t".join(sides)))
 
 
-def adjacent(id: str, utterances: Sequence[str], *, origin: str, language: str) -> Iterator[Pair | Quarantined]:
+def adjacent(id: str, utterances: Sequence[str], *, origin: str, language: Language) -> Iterator[Pair | Quarantined]:
     """The pairs of one dialogue, which is their `group`: n utterances give n - 1 pairs, ids ending in ".0", ".1" ...
 
     A dialogue of fewer than two utterances is quarantined as "no response".

@@ -12,6 +12,7 @@ from espalier.corpora.readers.rows import pair_of, quarantined, sentence_of
 from espalier.corpora.readers.songci import units_in
 from espalier.corpora.records import Pair, Quarantined, Sentence, Verse
 from espalier.io.errors import ConfigError
+from espalier.text.language import Language
 from espalier.text.normalize import simplified as as_simplified
 
 #: What the fields of a row are, for each kind of record; the first ones, up to the given number, must be there.
@@ -41,7 +42,7 @@ class _Fields(NamedTuple):
 def read_pairs(
     folders: Mapping[str, Path],
     *,
-    language: str,
+    language: Language,
     columns: Columns = ("source", "target"),
     labels: Sequence[Label] = (),
     least: float | None = None,
@@ -70,7 +71,7 @@ def read_pairs(
 
 
 def read_tsv(
-    folders: Mapping[str, Path], *, language: str, columns: Sequence[str] = ("source", "target")
+    folders: Mapping[str, Path], *, language: Language, columns: Sequence[str] = ("source", "target")
 ) -> Iterator[Pair | Quarantined]:
     """Pairs from every line of files of tabs without a header, as the reader `pairs` with form: tsv.
 
@@ -88,7 +89,7 @@ def read_tsv(
 def _pairs(
     reader: str,
     folders: Mapping[str, Path],
-    language: str,
+    language: Language,
     columns: Columns,
     labels: Sequence[Label],
     least: float | None,
@@ -114,7 +115,7 @@ def _pairs(
 
 
 def read_texts(
-    folders: Mapping[str, Path], *, language: str, columns: Columns = ("text",), **framing: Unpack[Framing]
+    folders: Mapping[str, Path], *, language: Language, columns: Columns = ("text",), **framing: Unpack[Framing]
 ) -> Iterator[Sentence | Quarantined]:
     """Sentences from rows of CSV, TSV, JSON Lines or JSON.
 
@@ -141,7 +142,7 @@ def read_texts(
 def read_verse(
     folders: Mapping[str, Path],
     *,
-    language: str,
+    language: Language,
     columns: Columns = ("text",),
     rhyme: str = "",
     simplified: bool = False,
