@@ -266,7 +266,7 @@ def _models(
 
 def _format(poem: Record) -> str:
     """The format of a poem as `espalier generate` takes it, 5，5。/7，5。"""
-    pattern = pattern_of(poem.target, "zh" if poem.language == "zh" else "en")
+    pattern = pattern_of(poem.target, poem.language)
     return re.sub("_+", lambda run: str(len(run[0])), pattern).replace("\n", "/")
 
 

@@ -15,7 +15,7 @@ from espalier.corpora.leakage import letters_of
 from espalier.corpora.records import Pair, Quarantined, Record, Sentence, Verse, words_of
 from espalier.io.errors import ConfigError, DataError
 from espalier.io.validation import Strict
-from espalier.text.language import Language, tokens_of
+from espalier.text.language import tokens_of
 from espalier.text.normalize import folded, is_traditional
 from espalier.text.words import longest_run
 from espalier.verse.text import units_of
@@ -218,9 +218,8 @@ def _verse_reason(row: Verse, filters: Filters) -> str | None:
         return "another author"
     if row.author in filters.without_authors:
         return "an author left out"
-    language: Language = "zh" if row.language == "zh" else "en"
     units = units_of(row.target)
-    tokens = sum(len(tokens_of(unit, language)) for unit in units)
+    tokens = sum(len(tokens_of(unit, row.language)) for unit in units)
     return _outside(len(units), filters.min_units, filters.max_units, "units") or _outside(
         tokens, filters.min_tokens, filters.max_tokens, "tokens"
     )

@@ -33,9 +33,10 @@ Read = Callable[[Sequence[str]], Iterable["pd.DataFrame"]]
 
 
 class Compared(NamedTuple):
-    """The columns of a row that are compared, and the letters of its sides."""
+    """The columns of a row that are compared, its language, and the letters of its sides."""
 
     values: Mapping[str, str]
+    language: Language
     letters: Mapping[str, str]
 
 
@@ -45,11 +46,6 @@ Way = Callable[[Compared], Iterator[int]]
 def letters_of(text: str) -> str:
     """The letters and characters of a text, ignoring case, width, marks, digits and spaces."""
     return "".join(filter(str.isalpha, unicodedata.normalize("NFKC", text).lower()))
-
-
-def format_key(text: str, language: str) -> str:
-    """The format of a verse: its marks and the number of words between them. Equal formats have equal keys."""
-    return pattern_of(text, "zh" if language == "zh" else "en")
 
 
 def leakage_between(splits: Mapping[str, Read], record_type: type[Record]) -> dict[str, int]:
@@ -143,13 +139,12 @@ def _tune(row: Compared) -> Iterator[int]:
 
 
 def _format(row: Compared) -> Iterator[int]:
-    yield key_of(format_key(row.values["target"], row.values["language"]))
+    yield key_of(pattern_of(row.values["target"], row.language))
 
 
 def _units(row: Compared) -> Iterator[int]:
-    language: Language = "zh" if row.values["language"] == "zh" else "en"
     for unit in units_of(row.values["target"]):
-        if len(tokens_of(unit, language)) >= SHARED_UNIT_TOKENS and (key := letters_of(unit)):
+        if len(tokens_of(unit, row.language)) >= SHARED_UNIT_TOKENS and (key := letters_of(unit)):
             yield key_of(key)
 
 
@@ -157,4 +152,4 @@ def _rows(table: pd.DataFrame, record_type: type[Record]) -> Iterator[Compared]:
     names = list(table.columns)
     for values in zip(*(table[name].tolist() for name in names), strict=True):
         row = dict(zip(names, values, strict=True))
-        yield Compared(row, {side: letters_of(row[side]) for side in record_type.sides})
+        yield Compared(row, row["language"], {side: letters_of(row[side]) for side in record_type.sides})

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from espalier.corpora.keys import NO_KEY, Keys, key_array, key_of, linked_by
-from espalier.corpora.leakage import Read, format_key, letters_of
+from espalier.corpora.leakage import Read, letters_of
 from espalier.corpora.splits import (
     SPLITS,
     AllTrain,
@@ -31,6 +31,7 @@ from espalier.corpora.splits import (
 )
 from espalier.io.errors import ConfigError
 from espalier.io.hashing import seed_from
+from espalier.verse.text import pattern_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,7 +265,7 @@ def _by_title(read: Read, split: TitleSplit, where: str) -> Parts:
 
 def _format_keys(rows: pd.DataFrame) -> Keys:
     texts = zip(rows["target"], rows["language"], strict=True)
-    return key_array(key_of(format_key(text, language)) for text, language in texts)
+    return key_array(key_of(pattern_of(text, language)) for text, language in texts)
 
 
 def _titles(counts: Counter[str], split: TitleSplit, where: str) -> dict[str, str]:

@@ -237,7 +237,7 @@ def clusters_of(records: Iterable[Verse]) -> list[str]:
     for record in records:  # as keys, of which a million have 100 MB
         ids.append(record.id)
         tunes.append(key_of("tune", record.family or record.tune))
-        formats.append(key_of("format", pattern_of(record.target, "zh" if record.language == "zh" else "en")))
+        formats.append(key_of("format", pattern_of(record.target, record.language)))
     clusters = linked(len(ids), [*([tunes] if len(set(tunes)) > 1 else []), formats])
     return [ids[place] for place in clusters]
 

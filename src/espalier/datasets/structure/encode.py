@@ -120,11 +120,10 @@ class StructureEncoding(Encoding[Sentence, StructureSettings, StructureVocabular
 
 def words_and_tags(row: Sentence) -> tuple[list[list[str]], list[str]]:
     """The tokens of each word of a text, and the tags of its words; both empty if their numbers differ."""
-    language: Language = "zh" if row.language == "zh" else "en"
     words, tags = row.target_words.split(), row.target_tags.split()
     if not words or len(words) != len(tags):
         return [], []
-    return [tokens_of(word, language) for word in words], tags
+    return [tokens_of(word, row.language) for word in words], tags
 
 
 def prompt_length(id: str, tokens: int) -> int:
