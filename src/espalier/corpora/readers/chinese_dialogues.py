@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from espalier.corpora.readers import weibo, xdailydialog
+from espalier.corpora.readers.files import require_sources
 from espalier.corpora.records import Pair, Quarantined
-from espalier.io.errors import ConfigError
 
 
 def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
@@ -21,8 +21,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Pair | Quarantined]:
         ArtifactError: a file of XDailyDialog is missing.
         DataError: a folder is of neither, or a file is malformed.
     """
-    if not folders:
-        raise ConfigError("no source", where="reader chinese_dialogues", remedy="give it at least one")
+    require_sources(folders, "chinese_dialogues")
     daily = {origin: folder for origin, folder in folders.items() if (folder / xdailydialog.TRAIN).is_file()}
     if others := {origin: folder for origin, folder in folders.items() if origin not in daily}:
         yield from weibo.read(others)

@@ -21,6 +21,16 @@ _ESCAPE = re.compile(
 _HIDDEN = re.compile(r"\.(?!\.)")
 
 
+def require_sources(folders: Mapping[str, Path], reader: str) -> None:
+    """Refuse a reader without a source.
+
+    Raises:
+        ConfigError: there is no source.
+    """
+    if not folders:
+        raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
+
+
 def single_source(folders: Mapping[str, Path], reader: str) -> tuple[str, Path]:
     """Name and folder of the source, for a reader of exactly one source.
 
@@ -44,8 +54,7 @@ def recognized_sources(
         ConfigError: no source is given.
         DataError: a folder has no marker.
     """
-    if not folders:
-        raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
+    require_sources(folders, reader)
     sources = []
     for origin, folder in folders.items():
         marker = next((marker for marker in markers if (folder / marker).is_file()), None)
@@ -79,8 +88,7 @@ def files_of(folders: Mapping[str, Path], reader: str, *, suffix: str | None = N
         DataError: a source has no file; or, of those that are not left out, two differ only in their suffix, or one has
             a name that is not UTF-8.
     """
-    if not folders:
-        raise ConfigError("no source", where=f"reader {reader}", remedy="give it at least one")
+    require_sources(folders, reader)
     files = []
     for origin, folder in folders.items():
         paths = own_files(folder)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from espalier.corpora.readers.files import json_of, own_files
+from espalier.corpora.readers.files import json_of, own_files, require_sources
 from espalier.corpora.readers.rows import fault_of, quarantined
 from espalier.corpora.records import Quarantined, Sentence
-from espalier.io.errors import ConfigError, DataError
+from espalier.io.errors import DataError
 from espalier.io.text_files import lines_of, text_of
 from espalier.text.language import HAN, LINE_JOINT
 from espalier.text.normalize import simplified
@@ -64,8 +64,7 @@ def read(folders: Mapping[str, Path]) -> Iterator[Sentence | Quarantined]:
         ConfigError: no folder.
         DataError: a folder has none of these files, or a file is malformed.
     """
-    if not folders:
-        raise ConfigError("no source", where="reader lyrics", remedy="give it at least one")
+    require_sources(folders, "lyrics")
     groups: dict[str, str] = {}  # of each line
     for origin, folder in folders.items():
         for song in _songs(origin, folder):
