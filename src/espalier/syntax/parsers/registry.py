@@ -50,7 +50,6 @@ class Backend:
             cannot be trained.
         training: "module:class" for the settings of `train`.
         splitter: "module:class" of a parser that only splits texts into words, by rules, without the library; or None.
-            function.
         extra: the extra of this project that installs the library; None for a plugin.
         baseline: whether it is a trivial baseline, whose parses are only scored.
     """
