@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 import torch
 import torch.nn.functional as F
 
-from espalier.io.errors import ConfigError
 from espalier.io.hashing import digest, file_sha256
 from espalier.syntax.constituency import write_tree
 from espalier.syntax.parse import Parse
@@ -33,7 +32,16 @@ from espalier.syntax.parsers.benepar_compat import (
     ptb_unescape,
 )
 from espalier.syntax.parsers.benepar_words import numbered, padded, word_vectors
-from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence
+from espalier.syntax.parsers.parser import (
+    EMPTY,
+    NO_ROUND_TRIP,
+    NO_TREE,
+    TOO_LONG,
+    Refused,
+    Sentence,
+    no_model,
+    require_limits,
+)
 from espalier.syntax.parsers.penn_words import penn_words
 
 #: The file of a model that was trained here, in its folder.
@@ -66,9 +74,7 @@ def load(model: str | Path, *, max_words: int = 200, batch_tokens: int = 500) ->
         ConfigError: the model does not exist, or a limit is below 1.
         ArtifactError: the file is not a benepar model.
     """
-    for name, value in (("max_words", max_words), ("batch_tokens", batch_tokens)):
-        if value < 1:
-            raise ConfigError(f"{name} is {value}", where="benepar's options", remedy="give at least 1")
+    require_limits("benepar", max_words=max_words, batch_tokens=batch_tokens)
     path, name = _located(model)
     if (path / TRAINED).is_file():
         path /= TRAINED
@@ -198,8 +204,7 @@ def _located(model: str | Path) -> tuple[Path, str]:
             raise LookupError
         path = Path(locate_model(name))
     except LookupError as error:
-        ways = ["train one here (an entry of `parsers` that names a treebank)", "give the path of one"]
-        if name and not set(name) & set("/\\. "):
-            ways.insert(0, f"""fetch it: python -c "import benepar; benepar.download('{name}')\"""")
-        raise ConfigError(f"no model '{name}'", where="benepar", remedy=", or ".join(ways)) from error
+        fetch = f"""python -c "import benepar; benepar.download('{name}')\""""
+        train = "an entry of `parsers` that names a treebank"
+        raise no_model("benepar", name, fetch=fetch, train=train) from error
     return path, name if path.name == name else "model"

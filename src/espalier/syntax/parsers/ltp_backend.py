@@ -18,7 +18,7 @@ from espalier.io.hashing import digest, file_sha256
 from espalier.syntax.dependency import Dependencies, attach_roots, parse_with
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.ltp_compat import CONFIG, load_legacy, load_neural, read_config, weights_of
-from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, TOO_LONG, Refused, Sentence, are_words
+from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, TOO_LONG, Refused, Sentence, are_words, require_limits
 
 #: The files of a model on the hub that are read.
 _FILES: Final = ("*.json", "*.txt", "*.bin")
@@ -41,8 +41,7 @@ def load(model: str | Path, *, batch_tokens: int = 2000) -> LtpParser | LegacyLt
         ConfigError: the model does not exist, the hub cannot be reached, or the limit is below 1.
         ArtifactError: the folder is not an LTP model.
     """
-    if batch_tokens < 1:
-        raise ConfigError(f"batch_tokens is {batch_tokens}", where="ltp's options", remedy="give at least 1")
+    require_limits("ltp", batch_tokens=batch_tokens)
     folder, name = _located(str(model))
     config = read_config(folder)
     weights = [file_sha256(path) for path in weights_of(folder, config)]

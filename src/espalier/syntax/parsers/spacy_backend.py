@@ -21,7 +21,17 @@ from espalier.io.installed import verify_installed
 from espalier.syntax.dependency import Dependencies, attach_roots, mistake
 from espalier.syntax.parse import Parse
 from espalier.syntax.parsers.jieba_backend import cut_words, use_no_cache
-from espalier.syntax.parsers.parser import EMPTY, NO_ROUND_TRIP, NO_TREE, TOO_LONG, Refused, Sentence, are_words
+from espalier.syntax.parsers.parser import (
+    EMPTY,
+    NO_ROUND_TRIP,
+    NO_TREE,
+    TOO_LONG,
+    Refused,
+    Sentence,
+    are_words,
+    no_model,
+    require_limits,
+)
 from espalier.syntax.parsers.penn_words import penn_words
 
 #: The file that describes a pipeline.
@@ -54,6 +64,7 @@ def load(
             words of the Penn treebank (`penn_words`). The default is the pipeline's tokenizer, or `cut_words` if that
             tokenizer would split Chinese into characters, as pipelines trained here do.
         max_words: longer sentences are refused as "too long".
+        batch: number of sentences in a batch.
         certainty: a sentence whose heads are less certain than this, from 0 to 1, has no tree: see `agreement`. The
             pipeline must have been trained with `members`.
 
@@ -61,9 +72,7 @@ def load(
         ConfigError: the pipeline does not exist or has neither tagger nor parser, or an option is invalid.
         ArtifactError: the pipeline cannot be read.
     """
-    for name, value in (("max_words", max_words), ("batch", batch)):
-        if value < 1:
-            raise ConfigError(f"{name} is {value}", where="spacy's options", remedy="give at least 1")
+    require_limits("spacy", max_words=max_words, batch=batch)
     if not 0 <= certainty <= 1:
         raise ConfigError(f"certainty is {certainty}", where="spacy's options", remedy="give 0 to 1")
     folder, name = _located(str(model))
@@ -227,10 +236,8 @@ def _located(model: str) -> tuple[Path, str]:
         verify_installed(model)
         return Path(spacy.util.get_package_path(model)) / f"{model}-{release}", f"{model} {release}"
     if not model or not (folder / CONFIG).is_file():
-        ways = ["train one here (backend spacy with a treebank)", "give the path of one"]
-        if model and not set(model) & set("/\\. "):
-            ways.insert(0, f"fetch it: python -m spacy download {model}")
-        raise ConfigError(f"no model '{model}'", where="spacy", remedy=", or ".join(ways))
+        fetch = f"python -m spacy download {model}"
+        raise no_model("spacy", model, fetch=fetch, train="backend spacy with a treebank")
     meta = read_json(folder / "meta.json", _Meta)
     name = "model" if meta["name"] == "pipeline" else f"{meta['lang']}_{meta['name']} {meta['version']}"
     files = sorted(path for path in folder.rglob("*") if path.is_file())
