@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
-from espalier.frames.automaton import OPEN, Characters, one
+from espalier.frames.automaton import Characters, one
+from espalier.frames.place_room import PlaceRoom, Put
 from espalier.frames.plan import Letter, Place, Plan, clauses_of
 from espalier.frames.sharing import Sound, fillable, rhyming
-from espalier.frames.words import Wanted, placed, progress
+from espalier.frames.words import Wanted, progress
 from espalier.io.errors import ConfigError
 
 HAN = Characters(open="han")
@@ -53,6 +54,7 @@ class PlaceAutomaton:
             if not any(self._fillable(letter, key, letter.given, signs) for key in self._keys(letter)):
                 what = f"no {len(letter.places) + len(letter.given)} different words"
                 raise ConfigError(f"{what} rhyme at the places of letter {name}", where="rhyme and tones")
+        self._room = PlaceRoom(plan)
         if not self._lives(self.start):
             raise self._without_room()
 
@@ -226,17 +228,12 @@ class PlaceAutomaton:
 
     def _lives(self, state: Prefix) -> bool:
         """Whether the words that must still occur fit into the places that are left, with all other rules."""
-        return any(self._agrees(state, put) for put in placed(self.plan, state.place, state.wanted, dict(state.kept)))
+        used = {word for _, sound in state.sounds for word in sound.used}
+        return self._room.fits(state.place, state.wanted, dict(state.kept), used, partial(self._agrees, state))
 
-    def _agrees(self, state: Prefix, put: dict[int, str]) -> bool:
-        """Whether words put at places have their tones and rhymes, and leave words for the other rhyme places."""
-        readings = self.plan.readings
-        for index, word in put.items():
-            place = self.plan.places[index]
-            if place.tone and word not in self._toned(place.tone):
-                return False
-            if not OPEN["han"].fullmatch(word):
-                return False
+    def _agrees(self, state: Prefix, placed: Put) -> bool:
+        """Whether words put at rhyme places rhyme, and leave words for the others."""
+        put, readings = dict(placed), self.plan.readings
         for name, letter in self.plan.letters.items():
             here = {index: put[index] for index in letter.places if index in put}
             if not here:
