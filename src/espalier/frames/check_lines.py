@@ -12,7 +12,7 @@ from espalier.frames.clauses import Character
 from espalier.frames.lexicon import guessed_shapes, shapes_of
 from espalier.frames.lines import Lines, lines_of
 from espalier.frames.meters import after
-from espalier.frames.report import Report, Score, Violation
+from espalier.frames.report import Report, Result, Score, Violation, report_of
 
 #: A line that is not blank. It is tried only where a line begins, and blanks once: the time stays linear.
 LINE: Final = re.compile(r"(?<![^\n/])[^\S\n]*+[^\s/][^\n/]*+")
@@ -49,14 +49,12 @@ def check_lines(said: Mapping[str, Any], text: str) -> Report:
         *rhymes.results,
         check_words_in(lines, found, text),
     ]
-    violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
     notes = {
         "not in the CMU dictionary, syllables by groups of vowels": unknown,
         "numbers are not counted, write them in words": _NUMBERS.findall(text),
     }
     told = [f"{what}: {' '.join(dict.fromkeys(words))}" for what, words in notes.items() if words]
-    scores = tuple(score for score, _ in results if score.of)
-    return Report(text, scores, tuple(violations), notes=(*told, *note_of_rhymes(rhymes.unknown)))
+    return report_of(text, results, (*told, *note_of_rhymes(rhymes.unknown)))
 
 
 def note_of_rhymes(unknown: Sequence[str]) -> tuple[str, ...]:
@@ -65,10 +63,7 @@ def note_of_rhymes(unknown: Sequence[str]) -> tuple[str, ...]:
     return (f"{what}: {' '.join(dict.fromkeys(unknown))}",) if unknown else ()
 
 
-_Result = tuple[Score, list[Violation]]
-
-
-def check_count(lines: Lines, found: Sequence[Sequence[Character]], text: str) -> _Result:
+def check_count(lines: Lines, found: Sequence[Sequence[Character]], text: str) -> Result:
     """There are as many lines as the frame has."""
     wanted = len(lines.patterns)
     extra = [
@@ -80,7 +75,7 @@ def check_count(lines: Lines, found: Sequence[Sequence[Character]], text: str) -
     return Score("lines", min(wanted, len(found)), max(wanted, len(found))), extra + missing
 
 
-def _measures(lines: Lines, found: list[list[Word]]) -> _Result:
+def _measures(lines: Lines, found: list[list[Word]]) -> Result:
     """Each line has the syllables or the meter that it wants."""
     rule, violations, kept = ("meter" if lines.metrical else "syllables"), list[Violation](), 0
     for patterns, name, words in zip(lines.patterns, lines.names, found, strict=False):
@@ -101,7 +96,7 @@ def _measures(lines: Lines, found: list[list[Word]]) -> _Result:
     return Score(rule, kept, len(lines.patterns)), violations
 
 
-def check_initials(lines: Lines, found: Sequence[Sequence[Character]]) -> _Result:
+def check_initials(lines: Lines, found: Sequence[Sequence[Character]]) -> Result:
     """Each line of the acrostic begins with its letter."""
     violations, of = list[Violation](), sum(map(bool, lines.initials))
     firsts = [(letter, own[0]) for letter, own in zip(lines.initials, found, strict=False) if letter]
@@ -120,7 +115,7 @@ def _rhymes(lines: Lines, found: list[list[Word]]) -> Rhymes:
     return check_rhymes(words, {letter: lines.rhyme.count(letter) for letter in sorted({*lines.rhyme} - {"."})})
 
 
-def check_words_in(lines: Lines, found: Sequence[Sequence[Character]], text: str) -> _Result:
+def check_words_in(lines: Lines, found: Sequence[Sequence[Character]], text: str) -> Result:
     """The words that must occur do."""
     there = {word.text.lower().replace("’", "'") for line in found for word in line}
     missing = [word for word in lines.words if word not in there]

@@ -11,7 +11,7 @@ from typing import Final
 from espalier.frames.automaton import OPEN
 from espalier.frames.clauses import Alignment, Character, align, read_clauses
 from espalier.frames.plan import STOPS, Letter, Plan, clauses_of
-from espalier.frames.report import Report, Score, Violation
+from espalier.frames.report import Report, Result, Score, Violation, report_of
 from espalier.frames.script import read_as
 
 #: How many words a violation offers instead of a word that does not rhyme.
@@ -26,11 +26,13 @@ def check_places(plan: Plan, text: str, informing: Collection[str] = ()) -> Repo
     """
     found = align(plan, read_clauses(plan, text, exact=plan.exact))
     rules = (_format, _marks, _given, _tones, _rhymes, _differing, _repetitions, _words)
-    results = [result for rule in rules if (result := rule(plan, found, text)) is not None]
-    violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
-    violations = [replace(each, found=text[each.start : each.end]) for each in violations]  # as it was typed
-    scores = [replace(score, binding=score.binding and score.rule not in informing) for score, _ in results]
-    return Report(text, tuple(scores), tuple(violations))
+    results = list[Result]()
+    for rule in rules:
+        if (result := rule(plan, found, text)) is not None:
+            score, violations = result
+            as_typed = [replace(each, found=text[each.start : each.end]) for each in violations]
+            results.append((replace(score, binding=score.binding and score.rule not in informing), as_typed))
+    return report_of(text, results)
 
 
 def second_stanza(plan: Plan, text: str, words: int) -> int:
@@ -40,14 +42,11 @@ def second_stanza(plan: Plan, text: str, words: int) -> int:
     return there.at if there else 0
 
 
-_Result = tuple[Score, list[Violation]]
-
-
 def _at(rule: str, character: Character, wanted: str) -> Violation:
     return Violation(rule, character.at, character.at + 1, character.text, wanted)
 
 
-def _format(plan: Plan, found: Alignment, text: str) -> _Result:
+def _format(plan: Plan, found: Alignment, text: str) -> Result:
     """Each clause has its number of words, all Chinese characters, and the last one a mark if another has one."""
     violations = [Violation("format", f.start, f.end, text[f.start : f.end], f.wanted) for f in found.faults]
     wrong = set[int]()
@@ -77,7 +76,7 @@ def _foreign(run: list[Character]) -> Violation:
     return Violation("format", run[0].at, run[-1].at + 1, "", wanted)
 
 
-def _marks(plan: Plan, found: Alignment, text: str) -> _Result | None:
+def _marks(plan: Plan, found: Alignment, text: str) -> Result | None:
     """The marks are those of the frame; where these are free, a pause is a pause, and a stop a stop."""
     violations, kept, marked = list[Violation](), 0, _is_marked(plan, found)
     for place, mark in plan.marks.items():
@@ -112,7 +111,7 @@ def _extra(plan: Plan, found: Alignment, text: str) -> list[Character]:
     return [mark for clause in read_clauses(plan, text, exact=True) for mark in clause.marks if mark.at not in own]
 
 
-def _given(plan: Plan, found: Alignment, text: str) -> _Result | None:
+def _given(plan: Plan, found: Alignment, text: str) -> Result | None:
     """The given words stand at their places."""
     given = {place: each.given for place, each in enumerate(plan.places) if each.word and each.given}
     return _each("given words", _simple(found, given), given)
@@ -124,7 +123,7 @@ def _simple(found: Alignment, places: Iterable[int]) -> dict[int, Character]:
     return {place: replace(word, text=read_as(word.text)) for place, word in there.items()}
 
 
-def _each(rule: str, at: Mapping[int, Character], wanted: Mapping[int, str]) -> _Result | None:
+def _each(rule: str, at: Mapping[int, Character], wanted: Mapping[int, str]) -> Result | None:
     """Each of some places has the word that it wants."""
     wrong = [
         _at(rule, there, word) for place, word in wanted.items() if (there := at.get(place)) and there.text != word
@@ -133,7 +132,7 @@ def _each(rule: str, at: Mapping[int, Character], wanted: Mapping[int, str]) -> 
     return (Score(rule, kept, len(wanted)), wrong) if wanted else None
 
 
-def _tones(plan: Plan, found: Alignment, text: str) -> _Result | None:
+def _tones(plan: Plan, found: Alignment, text: str) -> Result | None:
     """Each word has a reading with the tone of its place."""
     wanted = {place: each.tone for place, each in enumerate(plan.places) if each.tone}
     violations, kept = list[Violation](), 0
@@ -146,7 +145,7 @@ def _tones(plan: Plan, found: Alignment, text: str) -> _Result | None:
     return (Score("tone", kept, len(wanted)), violations) if wanted else None
 
 
-def _rhymes(plan: Plan, found: Alignment, text: str) -> _Result | None:
+def _rhymes(plan: Plan, found: Alignment, text: str) -> Result | None:
     """The words of each letter share a sound."""
     kept = of = 0
     violations = list[Violation]()
@@ -174,7 +173,7 @@ def _offer(plan: Plan, name: str, letter: Letter, place: int, key: str, found: A
     return f"a word of {key}{f' like {model}' if model else ''}{as_}"
 
 
-def _differing(plan: Plan, found: Alignment, text: str) -> _Result | None:
+def _differing(plan: Plan, found: Alignment, text: str) -> Result | None:
     """The rhyme words of a letter differ from each other, and from those that are given."""
     violations, kept, of = list[Violation](), 0, 0
     for letter in plan.letters.values() if plan.distinct else ():
@@ -191,7 +190,7 @@ def _differing(plan: Plan, found: Alignment, text: str) -> _Result | None:
     return (Score("rhyme words", kept, of), violations) if of else None
 
 
-def _repetitions(plan: Plan, found: Alignment, text: str) -> _Result | None:
+def _repetitions(plan: Plan, found: Alignment, text: str) -> Result | None:
     """Repeated places have the words that they repeat."""
     copies = {place: each.source for place, each in enumerate(plan.places) if each.source >= 0}
     sources = _simple(found, copies.values())
@@ -203,7 +202,7 @@ def _repetitions(plan: Plan, found: Alignment, text: str) -> _Result | None:
     return Score("repetition", score.kept, len(copies)), violations
 
 
-def _words(plan: Plan, found: Alignment, text: str) -> _Result | None:
+def _words(plan: Plan, found: Alignment, text: str) -> Result | None:
     """The words that must occur do, each within a clause."""
     missing = [word for word in plan.words if word not in set(_runs(plan, found, len(word)))]
     violations = [Violation("words", len(text), len(text), "", word) for word in missing]

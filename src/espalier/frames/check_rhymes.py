@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from espalier.frames.clauses import Character
-from espalier.frames.report import Score, Violation
+from espalier.frames.report import Result, Score, Violation
 from espalier.verse.rhyme import rhyme_parts
 
 
@@ -20,7 +20,7 @@ class Rhymes:
         unknown: the words whose rhyme was not judged, since the dictionary lacks them.
     """
 
-    results: list[tuple[Score, list[Violation]]]
+    results: list[Result]
     unknown: list[str]
 
 
@@ -57,7 +57,7 @@ class _Count:
         self.places, self.kept = self.places + places, self.kept + found - len(wrong)
         self.wrong += wrong
 
-    def of_rule(self, rule: str) -> tuple[Score, list[Violation]]:
+    def of_rule(self, rule: str) -> Result:
         violations = [Violation(rule, word.at, word.end, word.text, wanted) for word, wanted in self.wrong]
         return Score(rule, self.kept, self.places), violations
 

@@ -17,7 +17,7 @@ from espalier.frames.clauses import Alignment, Character, Clause, align
 from espalier.frames.compiled import book_of, without_rhyme
 from espalier.frames.lines import Lines, initials_of, words_of
 from espalier.frames.plan import Plan, plan_of
-from espalier.frames.report import Report, Score, Violation
+from espalier.frames.report import Report, Result, Score, Violation, report_of
 from espalier.io.errors import ConfigError
 from espalier.text.language import is_mark
 from espalier.verse.format import Format
@@ -60,13 +60,7 @@ def check_words(said: Mapping[str, Any], text: str) -> Report:
         *rhymes.results,
         check_words_in(lines, words, text),
     ]
-    violations = sorted((each for _, own in results for each in own), key=lambda each: (each.start, each.end))
-    return Report(
-        text,
-        tuple(score for score, _ in results if score.of),
-        tuple(violations),
-        notes=note_of_rhymes(rhymes.unknown),
-    )
+    return report_of(text, results, note_of_rhymes(rhymes.unknown))
 
 
 def _clauses(line: re.Match[str], *, exact: bool) -> list[Clause]:
@@ -90,10 +84,7 @@ def _lines(said: Mapping[str, Any], format_: Format) -> Lines:
     return Lines(((),) * size, names, format_.rhyme, False, initials_of(said, size), words_of(said))
 
 
-_Result = tuple[Score, list[Violation]]
-
-
-def _format(plans: Sequence[Plan], aligned: Sequence[Alignment], text: str) -> _Result:
+def _format(plans: Sequence[Plan], aligned: Sequence[Alignment], text: str) -> Result:
     """Each clause has its number of words. All clauses of a line that is missing are wrong."""
     faults = [fault for each in aligned for fault in each.faults]
     violations = [Violation("format", f.start, f.end, text[f.start : f.end], f.wanted) for f in faults]
@@ -102,7 +93,7 @@ def _format(plans: Sequence[Plan], aligned: Sequence[Alignment], text: str) -> _
     return Score("format", sum(each.right for each in aligned), of), violations
 
 
-def _marks(plans: Sequence[Plan], aligned: Sequence[Alignment], found: Sequence[Sequence[Clause]]) -> _Result:
+def _marks(plans: Sequence[Plan], aligned: Sequence[Alignment], found: Sequence[Sequence[Clause]]) -> Result:
     """The marks are those of the format. Further ones are wrong, but not beside clauses of other lengths."""
     violations, kept, extra = list[Violation](), 0, 0
     for plan, each, clauses in zip(plans, aligned, found, strict=False):
@@ -122,7 +113,7 @@ def _marks(plans: Sequence[Plan], aligned: Sequence[Alignment], found: Sequence[
     return Score("marks", kept, sum(len(plan.marks) for plan in plans) + extra), violations
 
 
-def _given(plans: Sequence[Plan], aligned: Sequence[Alignment]) -> _Result:
+def _given(plans: Sequence[Plan], aligned: Sequence[Alignment]) -> Result:
     """The given words stand at their places, in capitals or not."""
     violations, kept, of = list[Violation](), 0, 0
     for plan, each in zip_longest(plans, aligned):

@@ -81,9 +81,23 @@ class Report:
 
     def with_rule(self, score: Score, violations: Iterable[Violation]) -> Report:
         """The report with one more rule."""
-        every = sorted((*self.violations, *violations), key=lambda each: (each.start, each.end))
-        return replace(self, scores=(*self.scores, score), violations=tuple(every))
+        return replace(self, scores=(*self.scores, score), violations=_in_order((*self.violations, *violations)))
 
     def with_notes(self, *notes: str) -> Report:
         """The report with more notes."""
         return replace(self, notes=(*self.notes, *notes))
+
+
+#: What a check finds of one rule.
+Result = tuple[Score, list[Violation]]
+
+
+def report_of(text: str, results: Iterable[Result], notes: Iterable[str] = ()) -> Report:
+    """The report of what was found of each rule. Rules that bind no place are left out."""
+    found = list(results)
+    violations = _in_order(each for _, own in found for each in own)
+    return Report(text, tuple(score for score, _ in found if score.of), violations, notes=tuple(notes))
+
+
+def _in_order(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+    return tuple(sorted(violations, key=lambda each: (each.start, each.end)))
