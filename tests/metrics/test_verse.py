@@ -196,7 +196,7 @@ def test_samples_of_one_poem_are_resampled_together_and_pooled_by_draw() -> None
 def test_what_does_not_fit_together_is_refused(changes: dict[str, Any], message: str) -> None:
     given = {"references": [POEM, OTHER], "hypotheses": [POEM, OTHER], "rhymes": ["AAA", ".AA"], **changes}
     with pytest.raises(EspalierError) as caught:
-        Verses(**given, language="zh")  # type: ignore[arg-type]
+        Verses(**given, language="zh")
     assert str(caught.value).startswith(message)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from math import prod
 from typing import Final, NamedTuple
 
 from espalier.frames.automaton import OPEN
 from espalier.frames.plan import Plan
-from espalier.frames.readings import SIGNS
 from espalier.frames.words import Wanted, progress
 from espalier.io.errors import ConfigError
 
-#: The most sets of words that may be left, words of one kind being equal: room is sought for each of them.
-MOST_SETS: Final = 1024
+#: The most words: room is sought for each of their sets.
+MOST_WORDS: Final = 8
 #: Characters put at rhyme places and at places that are repeated.
 Put = tuple[tuple[int, str], ...]
 #: The number of words until the next mark, and of later clauses by their length.
@@ -41,15 +39,12 @@ class PlaceRoom:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._repeated = {place.source for place in plan.places if place.source >= 0}
-        self._letters = {place: letter for letter in plan.letters.values() for place in letter.places}
-        self._equal = {place: equal for equal in self._equal_places() for place in equal}
+        self._kept = self._repeated.union(*(letter.places for letter in plan.letters.values()))
         self._rests = _rests(plan)
         self._adds = {word: _added(word, plan.words) for word in plan.words}
-        self._kinds = {word: self._kind(word) for word in plan.words}
         self._needs = lru_cache(maxsize=4096)(self._needs_of)
-        sets = prod(count + 1 for count in Counter(self._kinds.values()).values())
-        if sets > MOST_SETS and self._has_room(0, frozenset(plan.words), 0):
-            remedy = "leave some out; check tells whether a text has them"
+        if len(plan.words) > MOST_WORDS and self._has_room(0, frozenset(plan.words), 0):
+            remedy = f"at most {MOST_WORDS}; check tells whether a text has more"
             raise ConfigError(f"{len(plan.words)} words are too many to place", where="words", remedy=remedy)
 
     def fits(
@@ -57,17 +52,15 @@ class PlaceRoom:
         start: int,
         wanted: Wanted,
         kept: Mapping[int, str],
-        used: Collection[str],
         rhymes: Callable[[Put], bool],
     ) -> bool:
         """Whether the words that are left fit into the places from `start` on. They may overlap.
 
         Args:
             kept: the words that will be repeated, by their places.
-            used: the words written at rhyme places.
             rhymes: whether words at rhyme places leave words for the others; if they do, so do fewer of them.
         """
-        known, rhymes = {*kept.values(), *used, *wanted.begun}, cache(rhymes)
+        rhymes = cache(rhymes)
         todo, seen = [_Node(start, wanted.words, wanted.begun, ())], set[_Node]()
         while todo:
             node = todo.pop()
@@ -76,10 +69,10 @@ class PlaceRoom:
             if node in seen or not self._has_room(node.place, node.words, len(node.begun)):
                 continue
             seen.add(node)
-            todo += (each for each in self._after(node, kept, known, start) if each.put == node.put or rhymes(each.put))
+            todo += (each for each in self._after(node, kept) if each.put == node.put or rhymes(each.put))
         return False
 
-    def _after(self, node: _Node, kept: Mapping[int, str], known: set[str], start: int) -> Iterator[_Node]:
+    def _after(self, node: _Node, kept: Mapping[int, str]) -> Iterator[_Node]:
         """The nodes after a node, the most promising one last: a word goes on, or begins, or neither."""
         place = self.plan.places[node.place]
         root = place.source if place.source >= 0 else node.place
@@ -93,85 +86,25 @@ class PlaceRoom:
             yield _Node(node.place + 1, node.words, "", node.put)
         if not place.word or place.source >= 0:
             return
-        for character in self._characters(node, known):
+        for character in self._characters(node):
             tone = not place.tone or character in self.plan.readings.toned[place.tone]
             if tone and OPEN["han"].fullmatch(character):
-                yield self._next(node, character, self._put(node, character, start))
+                put = (*node.put, (node.place, character)) if node.place in self._kept else node.put
+                yield self._next(node, character, put)
 
     def _next(self, node: _Node, character: str, put: Put) -> _Node:
         wanted = progress(Wanted(node.words, node.begun), character, word=True)
         return _Node(node.place + 1, wanted.words, wanted.begun, put)
 
-    def _put(self, node: _Node, character: str, start: int) -> Put:
-        """The characters put at rhyme places and repeated places, with one more.
-
-        It does not matter which of them stands at which of equal rhyme places.
-        """
-        if node.place in self._repeated:
-            return (*node.put, (node.place, character))
-        equal = [place for place in self._equal.get(node.place, ()) if place >= start]
-        if not equal:
-            return node.put
-        put = dict(node.put)
-        own = sorted([character, *(put.pop(place) for place in equal if place in put)])
-        return tuple(sorted({**put, **dict(zip(equal, own, strict=False))}.items()))
-
-    def _characters(self, node: _Node, known: set[str]) -> Iterable[str]:
-        """The characters with which words go on, or else begin: of words of one kind, one is enough."""
+    def _characters(self, node: _Node) -> Iterable[str]:
+        """The characters with which words go on, or else begin; at a place that is repeated, all of them."""
         words = sorted(node.words, key=lambda word: (len(word), word))
         if node.begun:
             ends = [node.begun[start:] for start in range(len(node.begun))]
             return dict.fromkeys(word[len(end)] for word in words for end in ends if word.startswith(end))
         if node.place in self._repeated:
             return dict.fromkeys(character for word in words for character in word)
-        alike = {word if known.intersection(word) else self._kinds[word]: word[0] for word in words}
-        return dict.fromkeys(alike.values())
-
-    # --- What is equal ---
-
-    def _kind(self, word: str) -> Hashable:
-        """What words have in common of which any can stand where another does; the word, if there is none.
-
-        Characters of such words are in no other word and are not given, and have equal tones and rhymes.
-        """
-        others = self._given.union(*(each for each in self.plan.words if each != word))
-        if self._repeated or others.intersection(word) or len({*word}) < len(word):
-            return word
-        return tuple(self._sounds(word, place) for place in range(len(word)))
-
-    def _equal_places(self) -> Iterable[list[int]]:
-        """The rhyme places of each letter and tone, but for those that are repeated."""
-        equal: dict[tuple[str, str], list[int]] = {}
-        for name, letter in self.plan.letters.items():
-            for place in letter.places:
-                if place not in self._repeated:
-                    equal.setdefault((name, self.plan.sign(place)), []).append(place)
-        return equal.values()
-
-    @property
-    def _given(self) -> set[str]:
-        return {place.given for place in self.plan.places if place.word and place.given}
-
-    def _sounds(self, word: str, index: int) -> Hashable:
-        """The tones and rhymes of a character of a word, as far as they count at places where it may stand."""
-        readings, character = self.plan.readings, word[index]
-        tones = tuple(sign for sign in SIGNS if self._is_toned and character in readings.toned[sign])
-        rhymes = [
-            readings.keys(character, letter.mixed, self.plan.sign(place))
-            for place, letter in self._letters.items()
-            if self._reaches(word, index, place)
-        ]
-        groups = self.plan.sounds.groups(character) if rhymes else None
-        return bool(OPEN["han"].fullmatch(character)), tones, tuple(rhymes), groups
-
-    @property
-    def _is_toned(self) -> bool:
-        return any(place.tone for place in self.plan.places)
-
-    def _reaches(self, word: str, index: int, place: int) -> bool:
-        """Whether a word can stand in a clause so that a character of it is at a place."""
-        first = place - index
-        return first >= 0 and self._rests[first][0] >= len(word)
+        return dict.fromkeys(word[0] for word in words)
 
     # --- How many words there is room for, at most ---
 

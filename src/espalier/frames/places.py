@@ -228,8 +228,7 @@ class PlaceAutomaton:
 
     def _lives(self, state: Prefix) -> bool:
         """Whether the words that must still occur fit into the places that are left, with all other rules."""
-        used = {word for _, sound in state.sounds for word in sound.used}
-        return self._room.fits(state.place, state.wanted, dict(state.kept), used, partial(self._agrees, state))
+        return self._room.fits(state.place, state.wanted, dict(state.kept), partial(self._agrees, state))
 
     def _agrees(self, state: Prefix, placed: Put) -> bool:
         """Whether words put at rhyme places rhyme, and leave words for the others."""
