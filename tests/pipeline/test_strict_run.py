@@ -21,6 +21,7 @@ RUN: Any = SimpleNamespace(
 PARAMS: Any = SimpleNamespace(
     datasets=SimpleNamespace(every={"said": SimpleNamespace(corpus="said", encoding="pairs")}),
     corpora={"said": SimpleNamespace(language="en", reader="paraphrase_en")},
+    language_of=lambda dataset: "en",
 )
 
 

@@ -118,6 +118,7 @@ PARAMS = SimpleNamespace(
     baselines={"dialogue_zh": SimpleNamespace(paper="x2tree", dataset="dialogue_zh", texts={})},
     datasets=SimpleNamespace(every={"dialogue_zh": SimpleNamespace(settings=DialogueSettings(), corpus="dialogue_zh")}),
     corpora={"dialogue_zh": SimpleNamespace(language="zh")},
+    language_of=lambda dataset: "zh",
 )  # fmt: skip
 
 #: What the details of a row without a trained model say of it.
