@@ -47,51 +47,6 @@ if TYPE_CHECKING:
     from espalier.syntax.parsers.parser import Parser
 
 
-def likelihoods(system: LoadedModel[Any, Any, Any], records: Sequence[Record | Mapping[str, str]]) -> list[Likelihood]:
-    """The likelihood of each record's target.
-
-    Raises:
-        DataError: a record lacks a field, cannot be parsed, or does not fit the encoding.
-        ConfigError: no task reads the encoding.
-    """
-    if not records:
-        return []
-    task, data = _task(system), encoded(system, records)
-
-    def measure(model: Model[Any, Any, Any], batch: Batch) -> dict[str, Tensor]:
-        return {**task.likelihood(model, batch), "tokens": batch.real.sum(1)}
-
-    found = measured(measure, system.model, data, np.arange(len(records)), system.device)
-    columns = {name: values.tolist() for name, values in found.items()}
-    nll, tokens = columns.pop("nll"), columns.pop("tokens")
-    counts = ({name: values[row] for name, values in columns.items()} for row in range(len(records)))
-    return [*map(Likelihood, nll, tokens, counts)]
-
-
-def encoded(system: LoadedModel[Any, Any, Any], records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
-    """Encode records for the model.
-
-    Raises:
-        DataError: a record lacks a field, cannot be parsed, or does not fit the encoding.
-    """
-    kind = ENCODINGS[system.encoding]
-    rows = [_record(kind.record, value, f"records[{place}]", system) for place, value in enumerate(records)]
-    try:
-        found = kind.encode(_parsed(rows, system), system.vocabulary, system.settings)
-    except ValueError as error:  # such as rhyme letters that are too few
-        remedy = "correct the fields of the record, such as one rhyme letter for each unit"
-        raise DataError(
-            f"the fields of a record do not fit together: {error}", file="records", remedy=remedy
-        ) from error
-    for row in found.quarantined:
-        raise DataError(row.reason, file=row.id, remedy="the model was not trained on such records")
-    if (longest := found.split.longest(system.view)) > system.positions:
-        raise DataError(
-            f"a record of {longest} ids", file="records", remedy=f"give records of at most {system.positions}"
-        )
-    return found.split
-
-
 def _task(system: LoadedModel[Any, Any, Any]) -> Task:
     for task in TASKS.values():
         if system.encoding in task.encodings:
@@ -240,9 +195,21 @@ class System(LoadedModel[Any, Any, Any]):
                 parser.
 
         Raises:
-            DataError: a record lacks a field, or does not fit the encoding.
+            DataError: a record lacks a field, cannot be parsed, or does not fit the encoding.
+            ConfigError: no task reads the encoding.
         """
-        return likelihoods(self, records)
+        if not records:
+            return []
+        task, data = _task(self), self.encode(records)
+
+        def measure(model: Model[Any, Any, Any], batch: Batch) -> dict[str, Tensor]:
+            return {**task.likelihood(model, batch), "tokens": batch.real.sum(1)}
+
+        found = measured(measure, self.model, data, np.arange(len(records)), self.device)
+        columns = {name: values.tolist() for name, values in found.items()}
+        nll, tokens = columns.pop("nll"), columns.pop("tokens")
+        counts = ({name: values[row] for name, values in columns.items()} for row in range(len(records)))
+        return [*map(Likelihood, nll, tokens, counts)]
 
     @checked_call
     def encode(self, records: Sequence[Record | Mapping[str, str]]) -> Split[Any, Any, Any]:
@@ -254,9 +221,24 @@ class System(LoadedModel[Any, Any, Any]):
             records: records, as in `likelihood`.
 
         Raises:
-            DataError: a record lacks a field, or does not fit the encoding.
+            DataError: a record lacks a field, cannot be parsed, or does not fit the encoding.
         """
-        return encoded(self, records)
+        kind = ENCODINGS[self.encoding]
+        rows = [_record(kind.record, value, f"records[{place}]", self) for place, value in enumerate(records)]
+        try:
+            found = kind.encode(_parsed(rows, self), self.vocabulary, self.settings)
+        except ValueError as error:  # such as rhyme letters that are too few
+            remedy = "correct the fields of the record, such as one rhyme letter for each unit"
+            raise DataError(
+                f"the fields of a record do not fit together: {error}", file="records", remedy=remedy
+            ) from error
+        for row in found.quarantined:
+            raise DataError(row.reason, file=row.id, remedy="the model was not trained on such records")
+        if (longest := found.split.longest(self.view)) > self.positions:
+            raise DataError(
+                f"a record of {longest} ids", file="records", remedy=f"give records of at most {self.positions}"
+            )
+        return found.split
 
     @checked_call
     def push_to_hub(self, repository: str, *, private: bool = False, token: str | None = None) -> str:
