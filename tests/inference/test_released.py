@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import espalier
+from espalier.cli.app import app
 from espalier.cli.command import Command
 from espalier.cli.commands import COMMANDS
 from espalier.cli.forms import as_format
@@ -262,3 +265,18 @@ def test_expand_needs_no_model_of_a_profile_and_its_released_expander_is_checked
     (expander / SYSTEM).write_text("{}", encoding="utf-8")
     with pytest.raises(ArtifactError, match="not the file that was exported"):
         released.released_expander("en")
+
+
+def test_a_printed_book_without_tones_refuses_a_rhyme_of_level_and_oblique_words() -> None:
+    """A beam gave an empty poem, and a sample an error of the constraint."""
+    songci = espalier.load("songci", device="cpu")
+    for beam in (0, 2):
+        with pytest.raises(ConfigError, match="rhyme letter A has level and oblique places, which never rhyme by"):
+            songci.generate([VerseRequest(tune="天净沙")], book="pingshui", beam=beam)
+
+
+def test_a_poem_with_an_acrostic_keeps_the_repetitions_of_its_tune_when_it_is_checked() -> None:
+    [poem] = espalier.load("songci", device="cpu").generate([VerseRequest(tune="忆秦娥", acrostic="山")], book="cilin")
+    row = json.dumps({"text": poem.text, "rules": poem.rules}, ensure_ascii=False)
+    printed = CliRunner().invoke(app, ["check", "--file", "-", "--json"], input=row)
+    assert printed.exit_code == 0 and json.loads(printed.output)["kept"], printed.output

@@ -255,8 +255,9 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
         """What the texts of a job are to keep; of free texts, what they are compared with."""
         request, format_ = job.request, job.format
         rules: dict[str, str | int | None]
-        if request.tune and not (self.free or request.format or request.rhyme or request.tones or request.acrostic):
+        if request.tune and not (self.free or request.format or request.rhyme or request.tones):
             rules = {"tune": request.tune, "variant": request.variant, "tone": self.tone, "book": self.book}
+            rules["acrostic"] = request.acrostic
         else:
             rules = {"format": str(format_), "rhyme": format_.rhyme.strip(".") and format_.rhyme}
             rules |= {"tones": format_.tones} if self.tone else {}

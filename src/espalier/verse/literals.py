@@ -44,7 +44,8 @@ def with_literals(format_: Format, sounds: Sounds, *, strict: bool) -> Format:
         if len(places) < 2:
             continue
         mixed = letter in format_.mixed_letters
-        if mixed and sounds.tone and not sounds.has_parts:
+        # A printed book requires the tones of rhymes, whether tones are required elsewhere or not.
+        if mixed and not sounds.has_parts and (sounds.tone or sounds.book != "mandarin"):
             raise ConfigError(
                 f"rhyme letter {letter} has level and oblique places, which never rhyme by the book {sounds.book}",
                 where="rhyme",
