@@ -109,6 +109,29 @@ def test_a_metric_that_names_a_column_beyond_the_statistics_is_refused(
         Own("words").statistics(OUTPUTS)
 
 
+def test_an_own_family_changes_no_table_but_its_own(words: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def statistics(self: object, outputs: Any) -> list[list[int]]:
+        outputs.table["text"] = ""
+        return [[0, 1] for _ in outputs.table["text"]]
+
+    monkeypatch.setattr(Words, "statistics", statistics)
+    before = OUTPUTS.table.copy()
+    assert Own("words").statistics(OUTPUTS).tolist() == [[0, 1]] * 3
+    assert OUTPUTS.table.equals(before)
+
+
+@pytest.mark.parametrize(
+    "aggregate", [lambda sums: sums[0] / sums[1], lambda sums: float(sums[0] / sums[1]), lambda sums: "x"]
+)
+def test_an_aggregate_that_does_not_take_resamples_is_refused(
+    words: None, monkeypatch: pytest.MonkeyPatch, aggregate: Any
+) -> None:
+    """Its interval would be that of other numbers."""
+    monkeypatch.setattr(Words, "metrics", (Metric("length", aggregate, signature_of("length")),))
+    with pytest.raises(ConfigError, match=r"METRICS\['words'\]: length fails on the sum of 2 columns"):
+        Own("words").statistics(OUTPUTS)
+
+
 @pytest.mark.parametrize("name", ["nowhere", "verse/format"])
 def test_a_name_of_no_own_family_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=rf"scoring\.own_metrics: unknown metric '{name}'; allowed: \(none defined\)"):

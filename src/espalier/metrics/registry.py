@@ -7,6 +7,7 @@ listed where the task's families are (CONTRIBUTING.md, "Add a metric to a task")
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -148,7 +149,9 @@ class Own(Family[Tabled]):
         """
         own, texts = self.family("scoring.own_metrics"), len(outputs.table)
         try:
-            rows = np.asarray(own.statistics(outputs))
+            given = copy.copy(outputs)
+            object.__setattr__(given, "table", outputs.table.copy())  # which a user's code may change
+            rows = np.asarray(own.statistics(given))
         except EspalierError:
             raise
         except Exception as error:  # whatever a user's code raises is the user's to correct
@@ -166,7 +169,11 @@ class Own(Family[Tabled]):
         rows = rows.astype(float)
         for metric in own.metrics:
             try:
-                metric.aggregate(rows.sum(axis=0))
+                total = rows.sum(axis=0)
+                value, count = metric.aggregate(total), len(total) + 1
+                values = np.asarray(metric.aggregate(np.tile(total, (count, 1))))
+                if values.shape != (count,) or not np.array_equal(values, [value] * count, equal_nan=True):
+                    raise ValueError("sums of several resamples give other values than each alone; index the last axis")
             except Exception as error:
                 raise ConfigError(
                     f"{metric.name} fails on the sum of {rows.shape[1]} columns ({type(error).__name__}: {error})",
