@@ -34,6 +34,12 @@ def test_any_walk_through_the_automaton_of_a_tune_keeps_the_tune() -> None:
         assert report.kept, (variant.tune, variant.number, text, report.violations)
 
 
+def test_a_tune_whose_name_in_the_book_is_no_simplified_one_is_found() -> None:
+    books = open_books(Path(__file__).parents[2] / "released/songci/books.zip")
+    assert Tune("薄倖").check("春风。", books).text == "春风。"
+    assert Tune("殢人娇", book="cilin").automaton(books).start is not None
+
+
 def test_a_tune_of_the_catalogue_repeats_what_its_variant_in_the_book_repeats() -> None:
     book = open_books(Path(__file__).parents[2] / "released/songci/books.zip").tunes
     for name, tune in tunes().items():

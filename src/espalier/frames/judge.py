@@ -19,13 +19,15 @@ from espalier.frames.line_automaton import LineAutomaton
 from espalier.frames.lines import lines_of
 from espalier.frames.parallelism import with_parallelism
 from espalier.frames.places import PlaceAutomaton
+from espalier.frames.plan import Plan
 from espalier.frames.report import Report
 from espalier.frames.script import NOTE, read_as, require_script, require_words
 from espalier.frames.trees import check_tree
+from espalier.frames.tune_names import tune_name
 from espalier.io.errors import ConfigError
 from espalier.syntax.parsers.parser import Parser
 from espalier.verse.ci_books import CiBooks
-from espalier.verse.tunes import tune
+from espalier.verse.tunes import tune, tunes
 from espalier.verse.variants import Variant
 
 #: What English frames say.
@@ -39,7 +41,7 @@ def automaton(said: Said, books: CiBooks | None) -> Automaton[Any]:
 
     def of_kind(kind: Said) -> Automaton[Any]:
         _require_characters(kind)
-        return LineAutomaton(lines_of(kind)) if is_english(kind) else PlaceAutomaton(compiled(_simple(kind), books))
+        return LineAutomaton(lines_of(kind)) if is_english(kind) else PlaceAutomaton(_plan(kind, books))
 
     _, found = next(of_kinds(said, written_kinds(said), of_kind))
     return found
@@ -78,7 +80,7 @@ def grammar(
         if is_english(kind):
             what = "the words of the dictionary are too many for a grammar of English lines"
             raise ConfigError(what, where="grammar", remedy="write them with Frame.processor")
-        chose = alternatives(compiled(_simple(kind), books), count, groups, read_as(repeated))
+        chose = alternatives(_plan(kind, books), count, groups, read_as(repeated))
         return chose, PlaceAutomaton(chose[0].plan)
 
     _, (chose, first) = next(of_kinds(said, written_kinds(said), of_kind))
@@ -115,7 +117,7 @@ def _check_characters(said: Said, text: str, books: CiBooks | None) -> Report:
         reports, key=lambda pair: (not pair[1].kept, pair[1].faults, tone_faults(pair[0], text, books, fixed=True))
     )
     parallel = kind.get("parallel")
-    return with_parallelism(report, compiled(_simple(kind), books), parallel) if parallel else report
+    return with_parallelism(report, _plan(kind, books), parallel) if parallel else report
 
 
 def kind_to_write(said: Said, books: CiBooks | None) -> Said:
@@ -124,7 +126,7 @@ def kind_to_write(said: Said, books: CiBooks | None) -> Said:
     Raises:
         ConfigError: none does.
     """
-    kind, _ = next(of_kinds(said, written_kinds(said), lambda kind: PlaceAutomaton(compiled(_simple(kind), books))))
+    kind, _ = next(of_kinds(said, written_kinds(said), lambda kind: PlaceAutomaton(_plan(kind, books))))
     return kind
 
 
@@ -135,15 +137,23 @@ def _check(said: Said, text: str, books: CiBooks | None) -> Report:
     if not said.keys() & {"format", "tones", "tune"}:
         raise without_format()  # before the script of the text, since the rules say no language
     require_script(text, "zh")
-    written, said = said, _simple(said)
+    written, said = said, _simple(said, books)
     notes = () if (said, read_as(text)) == (written, text) else (NOTE,)
     report = _check_tune(said, text, books) if "tune" in said else check_places(compiled(said, books), text)
     return replace(report, notes=notes)
 
 
-def _simple(said: Said) -> Said:
-    """What the rules say, in Simplified characters."""
-    written = {name: read_as(said[name]) for name in ("format", "acrostic", "tune") if name in said}
+def _plan(said: Said, books: CiBooks | None) -> Plan:
+    return compiled(_simple(said, books), books)
+
+
+def _simple(said: Said, books: CiBooks | None) -> Said:
+    """What the rules say, in Simplified characters, but for a tune that the book has under its name as it is given."""
+    written = {name: read_as(said[name]) for name in ("format", "acrostic") if name in said}
+    if "tune" in said:
+        simple = read_as(said["tune"])
+        named = tune_name(simple)
+        written["tune"] = simple if named in tunes() or (books and named in books.tunes) else said["tune"]
     words = {"words": tuple(map(read_as, said["words"]))} if "words" in said else {}
     return {**said, **written, **words}
 
