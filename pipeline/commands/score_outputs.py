@@ -51,7 +51,8 @@ def score_outputs(key: str, file: Path, *, as_json: bool) -> None:
         DataError: a record of the run's split has no text in the file.
     """
     if not file.is_file():
-        raise ConfigError(f"no file {file}", where="--outputs", remedy="write ID<TAB>TEXT for each record")
+        what = f"{file} is no regular file" if file.exists() and not file.is_dir() else f"no file {file}"
+        raise ConfigError(what, where="--outputs", remedy="write ID<TAB>TEXT for each record")
     params = load_params()
     run_ = entry("run", params.runs, key)
     kind, dataset = TASKS[run_.task], params.datasets.every[run_.dataset]

@@ -57,7 +57,8 @@ def test_a_run_s_own_texts_have_its_scores(without_models: Path, cli: Cli, tmp_p
     ("run", "text", "what"),
     [
         ("written", None, "--outputs: no file"),
-        ("written", "paraphrase-1\ta text\n", "1 lines for 6 rows, of ids such as paraphrase-"),
+        ("written", "a text\n", "1 lines for 6 rows, of ids such as paraphrase-"),
+        ("written", "a text\nparaphrase-1\ta text\n", "texts.txt, row 2: no record 'paraphrase-1'; write ID<TAB>TEXT"),
         ("expanded", "", "run expanded: writes trees; name a run that writes texts"),
         ("nothing", "", "allowed: expanded, grown, songnet_free, songnet_no_s, written"),
     ],

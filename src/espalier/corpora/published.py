@@ -25,7 +25,7 @@ def published_texts(
         file: UTF-8 text.
         ids: ids of records; an id may occur several times.
         text_of: extracts the text from a line, without its id.
-        numbered: whether numbers at the ends of ids are numbers of lines.
+        numbered: whether numbers at the ends of ids are numbers of lines; else a line with a tab begins with an id.
 
     Raises:
         ArtifactError: the file does not exist.
@@ -34,6 +34,10 @@ def published_texts(
     """
     lines = lines_of(file)
     places = _places_by_id(file, lines, set(ids))
+    if not numbered and not places and (row := next((row for row, line in enumerate(lines, 1) if "\t" in line), 0)):
+        id_ = lines[row - 1].partition("\t")[0]
+        remedy = f"write ID<TAB>TEXT with ids such as {ids[0]}, or one text a line"
+        raise DataError(f"no record {id_[:40]!r}", file=file, row=row, remedy=remedy)
     if places:
         lines = [line.partition("\t")[2] for line in lines]
     elif numbered and all(id_.rpartition("-")[2].isdecimal() for id_ in ids):
