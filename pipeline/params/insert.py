@@ -8,7 +8,8 @@ from dvc.utils.serialize import dumps_yaml
 
 from espalier.io.errors import ConfigError
 from espalier.io.files import atomic_file
-from pipeline.layout import PARAMS
+from espalier.io.locks import exclusive
+from pipeline.layout import PARAMS, scratch
 from pipeline.params.read import load_params
 
 #: Stands inside an entry, since DVC loses a comment that follows a list.
@@ -24,16 +25,17 @@ def insert(entries: Mapping[str, Mapping[str, Any]]) -> None:
     Raises:
         ConfigError: a path exists, or an entry is invalid. The file is then unchanged.
     """
-    text = PARAMS.read_text(encoding="utf-8")
-    for path, entry in entries.items():
-        text = with_entry(text, path.split("."), entry)
-    with atomic_file(PARAMS) as part:
-        part.write_text(text, encoding="utf-8")
-        try:
-            load_params(part)
-        except ConfigError as error:
-            where = str(error.where).replace(part.name, PARAMS.name)
-            raise ConfigError(error.what, where=where, remedy=error.remedy) from error
+    with exclusive(scratch("locks", "params.lock")):  # else entries that others add at the same time are lost
+        text = PARAMS.read_text(encoding="utf-8")
+        for path, entry in entries.items():
+            text = with_entry(text, path.split("."), entry)
+        with atomic_file(PARAMS) as part:
+            part.write_text(text, encoding="utf-8")
+            try:
+                load_params(part)
+            except ConfigError as error:
+                where = str(error.where).replace(part.name, PARAMS.name)
+                raise ConfigError(error.what, where=where, remedy=error.remedy) from error
 
 
 def with_entry(text: str, path: list[str], entry: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from pipeline import layout
 from pipeline.commands import new_from
 from pipeline.commands.new import add
+from pipeline.params.insert import insert
 from pipeline.params.read import load_params, read_yaml
 from pipeline.records.systems import expander_of
 
@@ -198,6 +200,14 @@ def test_an_interruption_leaves_no_half_of_the_entries(folder: Path, cli: Cli, m
     monkeypatch.setattr(new_from, "add", interrupted)
     assert cli(folder, "new", "corpus", "mydata/two.tsv").status != 0
     assert added == ["corpus", "dataset", "model"] and (folder / "params.yaml").read_bytes() == before
+
+
+def test_entries_that_are_added_at_once_are_all_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    like = read_yaml(folder / "params.yaml")["corpora"]["verse_zh"]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: insert({f"corpora.q{number}": like}), range(4)))
+    assert {f"q{number}" for number in range(4)} <= read_yaml(folder / "params.yaml")["corpora"].keys()
 
 
 def test_a_name_that_is_also_a_folder_s_is_a_name_where_a_reader_is_given(folder: Path, cli: Cli) -> None:
