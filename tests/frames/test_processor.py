@@ -105,6 +105,17 @@ def model(tokenizer: PreTrainedTokenizerFast) -> GPT2LMHeadModel:
     return GPT2LMHeadModel(config).eval()
 
 
+def test_a_model_with_fewer_tokens_than_the_tokenizer_is_named(tokenizer: PreTrainedTokenizerFast) -> None:
+    """As after `add_tokens` without `resize_token_embeddings`."""
+    processor = FrameProcessor(VERSE, tokenizer, 40)
+    ids = torch.tensor([[tokenizer.convert_tokens_to_ids("a")]])
+    told = (
+        rf"scores: the model has {len(tokenizer) - 1} tokens, and the tokenizer {len(tokenizer)}; model\.resize_token"
+    )
+    with pytest.raises(ConfigError, match=told):
+        processor(ids, torch.zeros(1, len(tokenizer) - 1))
+
+
 @pytest.mark.parametrize(
     "search",
     [

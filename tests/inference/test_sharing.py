@@ -57,6 +57,12 @@ def test_the_parser_and_the_expander_are_shared_too(models: Path) -> None:
             assert [*pool.map(paraphrased, texts)] == alone
 
 
+def test_a_system_goes_to_a_process_that_begins_anew(models: Path) -> None:
+    system = espalier.load(models / "verse", device="cpu")
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(system.generate, ["2。"], seed=1).result() == system.generate(["2。"], seed=1)
+
+
 def test_calls_leave_no_objects_behind(models: Path) -> None:
     system = espalier.load(models / "verse", device="cpu")
 

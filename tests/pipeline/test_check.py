@@ -124,6 +124,9 @@ def test_a_template_is_checked_by_a_parser_of_the_profile_or_by_its_folder(
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     first, second = cli(tmp_path, "check", "--file", "rows.jsonl", "--parser", "flat", "--json").out.splitlines()
     assert json.loads(first)["kept"] and {each["rule"] for each in json.loads(second)["scores"]} == {"format", "marks"}
+    (tmp_path / "reports.jsonl").write_text(second + "\n", encoding="utf-8")
+    again = cli(tmp_path, "check", "--file", "reports.jsonl", "--format", "1。", "--json").out
+    assert json.loads(again)["scores"] == json.loads(second)["scores"]
     open_ = cli(tmp_path, "check", "Anna sleeps .", "--template", "(S (VP)", "--parser", "flat")
     assert (open_.status, open_.err) == (1, "espalier: template: a bracket is not closed\n")
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, [rows[1]] * 3 + rows[:1])), encoding="utf-8")

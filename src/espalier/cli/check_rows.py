@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Final, get_args
 
 from espalier.cli.command import flag_of, is_repeated
+from espalier.frames.report import Report
 from espalier.inference import requests as asked
 from espalier.inference import results
 from espalier.io.errors import ConfigError
@@ -22,8 +23,8 @@ RULES: Final[Mapping[str, Any]] = {
 #: Rules of several values, by the name of their option, which gives one of them: "word" for "words".
 ONE: Final = {flag_of(name, repeated=True).removeprefix("--"): name for name in RULES if is_repeated(RULES[name])}
 #: What other commands print beside a text.
-PRINTED: Final = {"model", "expander", "line"}.union(
-    *({field.name for field in fields(kind)} for kind in vars(results).values() if is_dataclass(kind))
+PRINTED: Final = {"model", "expander", "line", "kept"}.union(
+    *({field.name for field in fields(kind)} for kind in (Report, *vars(results).values()) if is_dataclass(kind))
 )
 
 
@@ -46,6 +47,8 @@ def request_of(line: str, name: str) -> asked.CheckRequest:
         row = {**row["rules"], "text": row["text"]}
     if unknown := next((key for key in row if key not in {"text", *RULES, *ONE, *PRINTED}), None):
         raise ConfigError.unknown("key", unknown, ["text", *RULES], where=name)
+    if "kept" in row:  # a report, whose variant is the one that the text follows
+        row.pop("variant", None)
     if "log_probability" in row:  # what a model wrote, with its tokens as words
         row.pop("words", None)
     rules = {key: value for key, value in row.items() if key in {*RULES, *ONE} and value not in (None, "")}

@@ -90,8 +90,12 @@ class FrameProcessor(LogitsProcessor):  # type: ignore[misc]
         """Scores, (rows, vocabulary), with -inf for the tokens that may not follow.
 
         Raises:
-            ConfigError: a prompt ends inside a character, or the ids go back in a text that cannot have ended.
+            ConfigError: a prompt ends inside a character, the ids go back in a text that cannot have ended, or the
+                model has fewer tokens than the tokenizer.
         """
+        if scores.shape[1] < self.tokens.count_of_ids:
+            what = f"the model has {scores.shape[1]} tokens, and the tokenizer {self.tokens.count_of_ids}"
+            raise ConfigError(what, where="scores", remedy="model.resize_token_embeddings(len(tokenizer))")
         rows = self._texts(input_ids)
         forbidden = torch.stack([self.mask(ids, scores.shape[1]) for ids in rows]).to(scores.device)
         allowed = scores.masked_fill(forbidden, -torch.inf)

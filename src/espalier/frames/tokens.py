@@ -32,6 +32,11 @@ class Tokens:
     _levels: dict[tuple[int, ...], Level] = field(default_factory=dict, repr=False)
 
     @cached_property
+    def count_of_ids(self) -> int:
+        """The number of ids up to the last one that is written."""
+        return 1 + max((token for token, spelled in enumerate(self.spelled) if spelled), default=-1)
+
+    @cached_property
     def root(self) -> Node:
         """The trie of the tokens that begin with a whole character, or are the first part of one."""
         return self._tries[b""]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -92,7 +92,7 @@ class LoadedModel(Generic[Vocabulary_co, View_co, Settings_co]):
         self.options, self.described_in = description.options, folder / SYSTEM
         self.synthetic = description.synthetic
         #: The posts over which p(reply) is averaged, in words; a function, since a profile reads them from its data.
-        self.posts: Callable[[], Sequence[Sequence[str]]] = lambda: description.posts
+        self.posts: Callable[[], Sequence[Sequence[str]]] = partial(getattr, description, "posts")
         self._parser = description.parser if parser is None else parser
         self._expander = description.expander if expander is None else expander
 
