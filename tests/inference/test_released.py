@@ -280,3 +280,13 @@ def test_a_poem_with_an_acrostic_keeps_the_repetitions_of_its_tune_when_it_is_ch
     row = json.dumps({"text": poem.text, "rules": poem.rules}, ensure_ascii=False)
     printed = CliRunner().invoke(app, ["check", "--file", "-", "--json"], input=row)
     assert printed.exit_code == 0 and json.loads(printed.output)["kept"], printed.output
+
+
+def test_a_line_that_is_no_request_does_not_stop_the_others() -> None:
+    lines = "5，5。\n5。\t\t\tx\n7。\n5,,5。\n3。\n"
+    answer = CliRunner().invoke(app, ["generate", "--model", "songci", "--file", "-", "--json"], input=lines)
+    assert answer.exit_code == 1
+    assert [json.loads(line)["line"] for line in answer.stdout.splitlines()] == [1, 3, 5]
+    assert "row 2: 'x' is no number of a variant" in answer.stderr and "row 4, format: " in answer.stderr
+    alone = CliRunner().invoke(app, ["generate", "--model", "songci", "--file", "-"], input="5。\t\t\tx\n")
+    assert (alone.exit_code, alone.stdout) == (1, "")

@@ -28,7 +28,7 @@ LARGEST: Final = 512
 
 def answer(
     writer: Writer[Request, Any, Result],
-    lines: Iterable[Request | None],
+    lines: Iterable[Request | EspalierError | None],
     page: Callable[[Request, Result], str | Text],
     *,
     as_json: bool,
@@ -52,9 +52,9 @@ def answer(
     with progress_bar() if total != 1 and stat.S_ISREG(os.fstat(1).st_mode) else nullcontext() as bar:
         task = bar.add_task("requests", total=total) if bar else None
         for part in _parts(lines, max(1, LARGEST // getattr(writer, "n", 1))):
-            requests = [line for line in part if line is not None]
-            jobs, errors = parted(writer.read_after(read, requests))
-            for error in errors:
+            requests, wrong = parted(line for line in part if line is not None)
+            jobs, unreadable = parted(writer.read_after(read, requests))
+            for error in (errors := [*wrong, *unreadable]):
                 say(f"espalier: {printable_line(told(error))}")
             unprinted = iter(part)
             for request, result in writer.write(jobs):

@@ -130,13 +130,6 @@ class Check(Command):
                     raise ArgumentError(error.what, where=str(error.where), remedy=error.remedy) from error
                 raise
 
-    def row(self, cells: Sequence[str], name: str) -> asked.CheckRequest | EspalierError:
-        """The request of a line, or what is wrong with it: the other lines are checked nevertheless."""
-        try:
-            return self.read(cells, name)
-        except EspalierError as error:
-            return error
-
     def read(self, cells: Sequence[str], name: str) -> asked.CheckRequest:
         """The text of a line and its tune, or those of a JSON object, which may have other rules too."""
         line = "\t".join(cells)

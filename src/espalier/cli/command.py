@@ -21,8 +21,8 @@ from espalier.cli.models import absolute, model_names, models
 from espalier.cli.requests import are_all, as_options, looked_at, read_requests
 from espalier.cli.streams import QUIET
 from espalier.inference.requests import SEARCH, Options, described, require_options
-from espalier.inference.writer import MAX_TEXTS, InferenceWarning
-from espalier.io.errors import ConfigError, DataError
+from espalier.inference.writer import MAX_TEXTS, InferenceWarning, parted
+from espalier.io.errors import ConfigError, DataError, EspalierError
 from espalier.io.registry import imported
 
 if TYPE_CHECKING:
@@ -155,10 +155,13 @@ class Command:
 
     def run(self) -> None:
         """Answer all requests. The exit status is 1 if one could not be read, or a result is not what was asked for."""
-        requests, lines = looked_at(read_requests(self.values["file"], self.given(), self.read, self.line))
+        looked, lines = looked_at(read_requests(self.values["file"], self.given(), self.row, self.line))
+        requests, errors = parted(looked)
+        if errors and not requests:
+            raise errors[0]
         models().enter(self.values["profile"])  # --file is a path in the folder before
         with as_options(self.names):
-            missed = self.print(self.open(requests), lines, len(requests) if are_all(requests) else None)
+            missed = self.print(self.open(requests), lines, len(looked) if are_all(looked) else None)
         if missed:
             raise SystemExit(1)
 
@@ -173,6 +176,13 @@ class Command:
                 raise ConfigError("a file has its own", where=where, remedy="write it after a tab in each line")
             raise ConfigError(f"no {lacking[0]}", where=where, remedy=f"give --{lacking[0]} as well")
         return [self.request(**{name: values[name] for name in names})] if names else []
+
+    def row(self, cells: Sequence[str], name: str) -> Any:
+        """The request of a line, or the error that tells what is wrong with it: the other lines are answered."""
+        try:
+            return self.read(cells, name)
+        except EspalierError as error:
+            return error
 
     def read(self, cells: Sequence[str], name: str) -> Any:
         """The request of a line. Raises an error if it has too many cells, or if one is no number."""
