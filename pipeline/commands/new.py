@@ -13,6 +13,7 @@ from espalier.cli.progress import say
 from espalier.corpora.readers import READERS
 from espalier.corpora.records import RECORDS, Pair
 from espalier.datasets.registry import ENCODINGS
+from espalier.inference.released import released_names
 from espalier.io.errors import ConfigError
 from espalier.io.registry import entry
 from espalier.models.registry import ARCHITECTURES
@@ -68,6 +69,8 @@ def add(
     Returns:
         The paths of the entries: "models.songnet".
     """
+    if kind == "model" and name in released_names():
+        raise ConfigError(f"a released model is called {name}", where="models", remedy="choose another name")
     params, raw = load_params(), read_yaml(PARAMS)
     section, base = _copied(kind, like, raw)
     build = {"corpus": _corpus, "dataset": _dataset, "model": _model, "run": _run}[kind]
@@ -77,6 +80,11 @@ def add(
         change_in(entries[path], change)
     insert(entries)
     return list(entries)
+
+
+def _shelf(name: str) -> str:
+    """The folder of a local source, whose name has no hyphens."""
+    return name.replace("-", "_")
 
 
 def _copied(kind: str, like: str | None, raw: Raw) -> tuple[str, Raw]:
@@ -94,7 +102,7 @@ def _copied(kind: str, like: str | None, raw: Raw) -> tuple[str, Raw]:
 def _corpus(name: str, section: str, base: Raw, given: Raw, params: Params) -> Entries:
     """A corpus, and the local file that it reads, if one is given."""
     file = given.pop("file", None)
-    source = {} if file is None else {f"sources.local.{name}": {"shelf": name, "file": file}}
+    source = {} if file is None else {f"sources.local.{name}": {"shelf": _shelf(name), "file": file}}
     sizes = {part: given.pop(part) for part in ("dev", "test") if part in given}
     usual: Raw = {}
     if not base:
@@ -109,7 +117,7 @@ def _corpus(name: str, section: str, base: Raw, given: Raw, params: Params) -> E
             "filters": {"deduplicate": True},
             "split": {"kind": "group" if issubclass(record, Pair) else "random", "seed": 1, "dev": DEV, "test": TEST},
         }
-    corpus = usual | base | given | ({} if file is None else {"shelf": name})
+    corpus = usual | base | given | ({} if file is None else {"shelf": _shelf(name)})
     return {f"{section}.{name}": corpus | {"split": corpus["split"] | sizes}} | source
 
 

@@ -210,6 +210,25 @@ def test_entries_that_are_added_at_once_are_all_there(folder: Path, monkeypatch:
     assert {f"q{number}" for number in range(4)} <= read_yaml(folder / "params.yaml")["corpora"].keys()
 
 
+def test_a_released_model_s_name_is_refused_as_it_would_be_taken_for_that_model(
+    folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "mydata/two.tsv").write_text("a dog ran\ta dog was running\n" * 3, encoding="utf-8")
+    monkeypatch.setattr("pipeline.commands.new.released_names", lambda: ["songci"])
+    before = (folder / "params.yaml").read_bytes()
+    answer = cli(folder, "new", "corpus", "songci", "--file", "mydata/two.tsv")
+    assert answer.err == "espalier: models: a released model is called songci; choose another name\n"
+    assert (folder / "params.yaml").read_bytes() == before
+
+
+def test_a_name_may_have_hyphens(folder: Path, cli: Cli) -> None:
+    (folder / "mydata/two.tsv").write_text("a dog ran\ta dog was running\n" * 3, encoding="utf-8")
+    assert cli(folder, "new", "corpus", "my-pairs", "--file", "mydata/two.tsv").status == 0
+    added = sections(folder, "my-pairs")
+    assert added["local"]["shelf"] == added["corpora"]["shelf"] == "my_pairs"
+    assert cli(folder, "copy", "my-pairs").status == 0
+
+
 def test_a_name_that_is_also_a_folder_s_is_a_name_where_a_reader_is_given(folder: Path, cli: Cli) -> None:
     assert cli(folder, "new", "corpus", "mydata", "--reader", "verse_en", "--language", "en").status == 0
     assert sections(folder, "mydata")["corpora"]["reader"] == "verse_en"
