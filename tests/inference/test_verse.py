@@ -201,7 +201,7 @@ def test_likelihood_is_that_of_the_model_s_loss(verse: System) -> None:
         ),
         (
             {"target": "灯。", "author": "", "tune": "", "rhyme": "AB"},
-            "records: the fields of a record do not fit together",
+            "records[0]: 2 rhyme letters, units: 1; give one letter for each unit, . for none",
         ),
         ({"target": "灯。\n" * 8 + "灯。", "author": "", "tune": "", "rhyme": "." * 9}, "records[0]: over 8 units"),
     ],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from espalier.corpora.records import Record
+from espalier.corpora.records import Record, Verse
 from espalier.datasets.encoding import Split
 from espalier.datasets.registry import ENCODINGS
 from espalier.inference.loaded import LoadedModel
@@ -26,6 +26,7 @@ from espalier.syntax.parse import columns_of
 from espalier.tasks.likelihood import measured
 from espalier.tasks.registry import TASKS
 from espalier.tasks.task import Task
+from espalier.verse.text import units_of
 
 if TYPE_CHECKING:
     import torch
@@ -77,6 +78,9 @@ def _readable(record: Record, system: LoadedModel[Any, Any, Any]) -> Record:
     if record.language != system.language:
         what = f"its language is {record.language!r}"
         raise DataError(what, file=record.id, remedy=f"the model reads {system.language!r}")
+    if isinstance(record, Verse) and len(record.rhyme) != (units := len(units_of(record.target))):
+        what = f"{len(record.rhyme)} rhyme letters, units: {units}"
+        raise DataError(what, file=record.id, remedy="give one letter for each unit, . for none")
     return record
 
 
