@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Final, get_args
 
 from espalier.cli.command import flag_of, is_repeated
-from espalier.frames.report import Report
 from espalier.inference import requests as asked
 from espalier.inference import results
 from espalier.io.errors import ConfigError
@@ -22,10 +22,15 @@ RULES: Final[Mapping[str, Any]] = {
 }
 #: Rules of several values, by the name of their option, which gives one of them: "word" for "words".
 ONE: Final = {flag_of(name, repeated=True).removeprefix("--"): name for name in RULES if is_repeated(RULES[name])}
-#: What other commands print beside a text.
-PRINTED: Final = {"model", "expander", "line", "kept"}.union(
-    *({field.name for field in fields(kind)} for kind in (Report, *vars(results).values()) if is_dataclass(kind))
-)
+
+
+@cache
+def printed() -> frozenset[str]:
+    """What commands print beside a text, the reports of `check` too."""
+    from espalier.frames.report import Report  # not for `espalier --help`
+
+    kinds = (kind for kind in (Report, *vars(results).values()) if is_dataclass(kind))
+    return frozenset({"model", "expander", "line"}).union(*({field.name for field in fields(kind)} for kind in kinds))
 
 
 def request_of(line: str, name: str) -> asked.CheckRequest:
@@ -45,7 +50,7 @@ def request_of(line: str, name: str) -> asked.CheckRequest:
         raise ConfigError("no JSON object with a text", where=name, remedy='{"text": "..."}')
     if isinstance(row.get("rules"), dict):  # a poem, which says beside its format and tune what it was to keep
         row = {**row["rules"], "text": row["text"]}
-    if unknown := next((key for key in row if key not in {"text", *RULES, *ONE, *PRINTED}), None):
+    if unknown := next((key for key in row if key not in {"text", *RULES, *ONE, *printed()}), None):
         raise ConfigError.unknown("key", unknown, ["text", *RULES], where=name)
     if "kept" in row:  # a report, whose variant is the one that the text follows
         row.pop("variant", None)
