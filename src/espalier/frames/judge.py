@@ -23,11 +23,11 @@ from espalier.frames.plan import Plan
 from espalier.frames.report import Report
 from espalier.frames.script import NOTE, read_as, require_script, require_words
 from espalier.frames.trees import check_tree
-from espalier.frames.tune_names import tune_name
+from espalier.frames.tune_names import is_tune
 from espalier.io.errors import ConfigError
 from espalier.syntax.parsers.parser import Parser
 from espalier.verse.ci_books import CiBooks
-from espalier.verse.tunes import tune, tunes
+from espalier.verse.tunes import tune
 from espalier.verse.variants import Variant
 
 #: What English frames say.
@@ -152,8 +152,7 @@ def _simple(said: Said, books: CiBooks | None) -> Said:
     written = {name: read_as(said[name]) for name in ("format", "acrostic") if name in said}
     if "tune" in said:
         simple = read_as(said["tune"])
-        named = tune_name(simple)
-        written["tune"] = simple if named in tunes() or (books and named in books.tunes) else said["tune"]
+        written["tune"] = simple if is_tune(simple, books.tunes if books else None) else said["tune"]
     words = {"words": tuple(map(read_as, said["words"]))} if "words" in said else {}
     return {**said, **written, **words}
 

@@ -12,6 +12,8 @@ from importlib import resources
 import yaml
 
 from espalier.frames.script import read_as
+from espalier.verse.tune_book import TuneBook
+from espalier.verse.tunes import tunes
 
 
 @lru_cache(maxsize=1)
@@ -25,3 +27,9 @@ def other_names() -> dict[str, str]:
 def tune_name(name: str) -> str:
     """The name in the book of tunes by another name, in Simplified or Traditional characters; else the name itself."""
     return other_names().get(read_as(name), name)
+
+
+def is_tune(name: str, book: TuneBook | None) -> bool:
+    """Whether the catalogue or the book has a tune by this name or another of its names."""
+    named = tune_name(name)
+    return named in tunes() or (book is not None and named in book)

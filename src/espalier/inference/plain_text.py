@@ -53,17 +53,12 @@ class SampleWriter(SampleOptions, SamplingWriter[SampleRequest, SampleJob, Sampl
         """Prompts in tokens."""
         return attempt(list(enumerate(requests)), lambda each: self._job(*each))
 
-    @property
-    def _longest(self) -> int:
-        """The tokens of the longest text; the end mark takes a position, too."""
-        return min(int(self.system.settings.max_length), self.system.positions - 1)
-
     def _job(self, row: int, request: SampleRequest) -> SampleJob:
         text, system = visible(request.prompt), self.system
         if text:
             require_text(text, system.language, request.name)
         tokens = tokens_of(text, system.language)
-        limit = min(int(system.settings.max_length), self._longest + 1)
+        limit = min(int(system.settings.max_length), system.positions)
         if len(tokens) >= limit:
             raise DataError(f"{len(tokens)} tokens", file=request.name, remedy=f"fewer than {limit}")
         unknown = [token for token in tokens if system.vocabulary.id_of(token) == UNK]
@@ -73,7 +68,8 @@ class SampleWriter(SampleOptions, SamplingWriter[SampleRequest, SampleJob, Sampl
     def write(self, jobs: Sequence[SampleJob]) -> Iterator[tuple[SampleRequest, Sample]]:
         """`n` texts for each prompt; fewer if a search finds fewer."""
         system, task = self.system, ComposeTask()
-        for part in self.hypotheses(jobs, _data(jobs, system.vocabulary, self._longest), task):
+        length = min(int(system.settings.max_length), system.positions - 1)
+        for part in self.hypotheses(jobs, _data(jobs, system.vocabulary, length), task):
             for job, sample, hypotheses in part:
                 for rank, hypothesis in enumerate(hypotheses):
                     row = {"reference": join_tokens(job.tokens, system.language), "prompt": len(job.tokens)}

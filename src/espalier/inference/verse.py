@@ -15,7 +15,7 @@ from espalier.datasets.verse.frames import Frame, frame_of
 from espalier.datasets.vocabulary import UNK
 from espalier.frames.forms import no_format
 from espalier.frames.script import NOTE, read_as
-from espalier.frames.tune_names import tune_name
+from espalier.frames.tune_names import is_tune, tune_name
 from espalier.inference.requests import VerseOptions, VerseRequest
 from espalier.inference.results import Poem
 from espalier.inference.sampling import SamplingWriter
@@ -128,8 +128,7 @@ class VerseWriter(VerseOptions, SamplingWriter[VerseRequest, VerseJob, Poem]):
             return read_as(text, lambda character: vocabulary.id_of(character) != UNK) if text else text
 
         tune = simple(request.tune)
-        named = tune_name(tune) if tune else tune
-        known = named is None or named in tunes() or ((book := self._tune_book) and named in book)
+        known = tune is None or is_tune(tune, self._tune_book)
         return replace(
             request,
             format=simple(request.format),

@@ -167,11 +167,10 @@ class Own(Family[Tabled]):
                 remedy="return (texts, k) finite numbers; see Family in espalier/metrics/family.py",
             )
         rows = rows.astype(float)
+        total, count = rows.sum(axis=0), rows.shape[1] + 1
         for metric in own.metrics:
             try:
-                total = rows.sum(axis=0)
-                value, count = metric.aggregate(total), len(total) + 1
-                values = np.asarray(metric.aggregate(np.tile(total, (count, 1))))
+                value, values = metric.aggregate(total), np.asarray(metric.aggregate(np.tile(total, (count, 1))))
                 if values.shape != (count,) or not np.array_equal(values, [value] * count, equal_nan=True):
                     raise ValueError("sums of several resamples give other values than each alone; index the last axis")
             except Exception as error:
